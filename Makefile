@@ -1,0 +1,73 @@
+# Every target prepares what it needs in .venv, once; only Python 3.11 or newer has to be there.
+# An install is repeated when pyproject.toml (or a target's own list) has changed.
+
+VENV ?= .venv
+# A name on PATH may be a shim that fails, so the interpreter is tried, not only looked up.
+PYTHON ?= $(shell python3.11 -c "" 2>/dev/null && echo python3.11 || echo python3)
+WORKERS ?= 2
+
+BIN := $(VENV)/bin
+# The package's own sources are installed in place: editing them needs no new install.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+ifdef CI
+PIP += --no-input --progress-bar off
+PYTEST_CI := --durations=10
+endif
+PYTEST := $(BIN)/python -m pytest $(PYTEST_CI)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-all test-nojit lint format bench clean
+
+help:  ## say what each target does
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.demo  ## compare 1,797 handwritten digits with each other, and draw their neighbours
+	$(BIN)/sinkdist demo
+
+test: $(VENV)/.test  ## run the tests, without the slow ones
+	$(PYTEST) -n $(WORKERS) -m "not slow"
+
+test-all: $(VENV)/.test  ## run every test
+	$(PYTEST) -n $(WORKERS)
+
+test-nojit: $(VENV)/.test  ## run a quick selection of tests with compilation switched off
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m nojit tests
+
+lint: $(VENV)/.lint  ## check style, types and the direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.lint  ## lay the code out and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.bench  ## measure against other packages (a large download at first)
+	$(BIN)/python -m benchmarks
+
+clean:  ## remove everything that was made here
+	rm -rf $(VENV) build dist sinkdist-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "sinkdist needs Python 3.11 or newer: name one with 'make PYTHON=/path/to/python'." >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(PIP) --editable ".[demo]"
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(BIN)/python
+	$(PIP) --editable ".[test]"
+	@touch $@
+
+$(VENV)/.lint: pyproject.toml | $(BIN)/python
+	$(PIP) --editable ".[demo,lint]"
+	@touch $@
+
+$(VENV)/.bench: pyproject.toml benchmarks/requirements.txt | $(BIN)/python
+	$(PIP) --editable ".[test]" --requirement benchmarks/requirements.txt
+	@touch $@

@@ -1,0 +1,56 @@
+"""Exceptions and warnings: the bottom layer, so every module can raise them and none is imported.
+
+Each inherits from the built-in class that a caller would catch anyway.
+"""
+
+__all__ = [
+    "ConvergenceWarning",
+    "InputError",
+    "InputTypeError",
+    "MissingExtraError",
+    "UnavailableError",
+]
+
+
+class InputError(ValueError):
+    """A value without meaning here; the message names it, its place and the repair."""
+
+
+class InputTypeError(TypeError):
+    """A kind of object that is never read: complex numbers, strings, masked arrays, None."""
+
+
+class UnavailableError(InputError):
+    """A legal request that this release cannot answer yet."""
+
+
+class MissingExtraError(ImportError):
+    """An optional package is missing; the message names the extra that brings it.
+
+    Parameters
+    ----------
+    package : str
+        The package that could not be imported.
+    extra : str
+        The extra of sinkdist that installs it.
+
+    Examples
+    --------
+    >>> print(MissingExtraError("matplotlib", "plot"))
+    matplotlib is not installed: run pip install "sinkdist[plot]".
+    """
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(
+            f'{package} is not installed: run pip install "sinkdist[{extra}]".', name=package
+        )
+        self.package = package
+        self.extra = extra
+
+    def __reduce__(self) -> tuple[type["MissingExtraError"], tuple[str, str]]:
+        # Exceptions are rebuilt from ``args``, the finished sentence; ours is built from two words.
+        return type(self), (self.package, self.extra)
+
+
+class ConvergenceWarning(UserWarning):
+    """Some pairs stopped before reaching the tolerance; their numbers are estimates."""

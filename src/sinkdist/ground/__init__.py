@@ -1,0 +1,12 @@
+"""What it costs to move mass between bins, and the Gibbs operator made from it.
+
+::
+
+    Ground (ground.py)      a checked cost matrix with its facts and its cached operators
+      |-- costs.py          building matrices: grids, points, graphs
+      `-- gibbs.py          Gibbs: K = exp(-lam M) in one dtype, built on first use
+"""
+
+from sinkdist.ground.ground import Ground
+
+__all__ = ["Ground"]

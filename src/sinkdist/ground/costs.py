@@ -1,0 +1,174 @@
+"""Building cost matrices: pixels of a grid, points with a metric, nodes of a graph.
+
+Pure functions from descriptions of the bins to float64 matrices; `Ground` checks and keeps them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sinkdist.arrays import is_sparse, real_array, require_real
+from sinkdist.errors import InputError, InputTypeError
+
+__all__ = ["GRID_METRICS", "Costs", "Metric", "graph_costs", "grid_costs", "points_costs"]
+
+Costs: TypeAlias = npt.NDArray[np.float64]
+Metric: TypeAlias = str | Callable[[Any, Any], float]
+
+GRID_METRICS = ("euclidean", "sqeuclidean", "cityblock")
+
+
+def grid_costs(shape: tuple[int, ...], metric: str) -> Costs:
+    """Distances between the pixels of an n-D grid, in row-major order of the bins."""
+    if metric not in GRID_METRICS:
+        names = ", ".join(map(repr, GRID_METRICS))
+        raise InputError(f"The 'metric' option must be one of {names}. Got {metric!r} instead.")
+    sides = _sides(shape)
+    bins = int(np.prod(sides, dtype=object))
+    _require_memory(bins, bins, f"A grid of {' x '.join(map(str, sides))}")
+    total = np.zeros(sides * 2)
+    for axis, side in enumerate(sides):
+        steps = np.abs(np.subtract.outer(np.arange(side), np.arange(side))).astype(np.float64)
+        # (side, side), stretched over the other axes of both the source and the target bin
+        around = [side if k in (axis, axis + len(sides)) else 1 for k in range(2 * len(sides))]
+        total += (steps if metric == "cityblock" else steps * steps).reshape(around)
+    if metric == "euclidean":
+        np.sqrt(total, out=total)
+    return total.reshape(bins, bins)
+
+
+def points_costs(points: Any, others: Any, metric: Metric) -> Costs:
+    """Distances between the points of one set, or from one set to another, by scipy's cdist."""
+    from scipy.spatial.distance import cdist
+
+    z = _points(points, "'points'")
+    w = z if others is None else _points(others, "'others'")
+    if z.shape[1] != w.shape[1]:
+        raise InputError(
+            f"'points' are of dimension {z.shape[1]}, but 'others' of dimension {w.shape[1]}."
+        )
+    _require_memory(len(z), len(w), f"The ground of {len(z)} points")
+    try:
+        costs = np.asarray(cdist(z, w, metric=metric), dtype=np.float64)
+    except ValueError as error:
+        raise InputError(f"scipy's cdist cannot use metric={metric!r}: {error}") from error
+    # Named metrics are symmetric, which cdist keeps up to rounding; a callable need not be.
+    return _mirrored(costs) if others is None and isinstance(metric, str) else costs
+
+
+def graph_costs(adjacency: Any) -> Costs:
+    """Shortest-path distances between the nodes of a connected, undirected weighted graph."""
+    from scipy.sparse.csgraph import shortest_path
+
+    graph = _undirected(adjacency)
+    nodes = graph.shape[0]
+    _require_memory(nodes, nodes, f"The ground of a graph of {nodes} nodes")
+    _require_connected(graph)
+    return _mirrored(np.asarray(shortest_path(graph, method="D", directed=False)))
+
+
+def _mirrored(costs: Costs) -> Costs:
+    """The smaller of each cost and its mirror image: exactly symmetric, in place."""
+    return np.minimum(costs, costs.T.copy(), out=costs)
+
+
+def _sides(shape: tuple[Any, ...]) -> tuple[int, ...]:
+    """The sides of a grid as positive integers."""
+    if not shape:
+        raise InputError("A grid needs at least one side, as in Ground.grid(20, 20).")
+    for side in shape:
+        if isinstance(side, bool) or not isinstance(side, (int, np.integer)):
+            raise InputTypeError(
+                f"The sides of a grid must be integers, as in Ground.grid(20, 20). "
+                f"Got {side!r} instead."
+            )
+        if side < 1:
+            raise InputError(f"The sides of a grid must be positive. Got {side} instead.")
+    return tuple(map(int, shape))
+
+
+def _points(values: Any, subject: str) -> Costs:
+    """A set of points as (n, dimension) numbers; 1-D values are points on a line."""
+    if is_sparse(values):
+        raise InputTypeError(f"{subject} must be dense: pass its .toarray().")
+    points = real_array(values, subject).astype(np.float64)
+    if points.ndim not in (1, 2) or 0 in points.shape:
+        raise InputError(
+            f"{subject} must be of shape (n, dimension) or (n,). Got shape {points.shape} instead."
+        )
+    points = points[:, None] if points.ndim == 1 else points
+    bad = ~np.isfinite(points)
+    if bad.any():
+        point, axis = map(int, np.argwhere(bad)[0])
+        raise InputError(
+            f"Coordinate {axis} of point {point} of {subject} is {points[point, axis]}, "
+            "but points must be finite."
+        )
+    return points
+
+
+def _undirected(adjacency: Any) -> Any:
+    """A checked CSR graph: weights non-negative; 0 in a dense matrix, or inf, means no edge."""
+    from scipy.sparse import coo_array
+
+    subject = "The adjacency matrix"
+    sparse = is_sparse(adjacency)
+    if sparse:
+        require_real(adjacency, subject)
+    else:
+        adjacency = real_array(adjacency, subject)
+    shape = adjacency.shape
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+        raise InputError(f"{subject} must be square and not empty. Got shape {shape} instead.")
+    if sparse:
+        edges = coo_array(adjacency)
+        i, j, weights = edges.row, edges.col, edges.data.astype(np.float64)
+    else:
+        i, j = np.nonzero(adjacency)  # NaN is not zero
+        weights = adjacency[i, j].astype(np.float64)
+    bad = ~(weights >= 0.0)
+    if bad.any():
+        k = int(bad.argmax())
+        raise InputError(
+            f"Weight ({i[k]}, {j[k]}) of the adjacency matrix is {weights[k]}, "
+            "but lengths of edges must be non-negative numbers."
+        )
+    kept = weights < np.inf
+    return coo_array((weights[kept], (i[kept], j[kept])), shape=shape).tocsr()
+
+
+def _require_connected(graph: Any) -> None:
+    """Raise, naming components by size and by one node each, unless a path joins all nodes."""
+    from scipy.sparse.csgraph import connected_components
+
+    count, labels = connected_components(graph, directed=False)
+    if count == 1:
+        return
+    _, firsts, sizes = np.unique(labels, return_index=True, return_counts=True)
+    order = np.argsort(-sizes, kind="stable")[:5]
+    named = ", ".join(
+        f"{sizes[k]} node{'s' if sizes[k] > 1 else ''} (such as {firsts[k]})" for k in order
+    )
+    raise InputError(
+        f"The graph is not connected: it has {count} components, of {named}"
+        f"{', ...' if count > 5 else ''}. No path joins them: add edges, or keep one component."
+    )
+
+
+def _require_memory(rows: int, columns: int, subject: str) -> None:
+    """Raise for a matrix larger than the machine's memory, before it is allocated."""
+    needed = 8 * rows * columns
+    try:
+        present = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not told on this system
+        return
+    if needed > present:
+        raise InputError(
+            f"{subject} needs a cost matrix of {needed / 2**30:,.1f} GiB, "
+            f"but this machine has {present / 2**30:,.1f} GiB of memory."
+        )

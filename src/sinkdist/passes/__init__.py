@@ -1,0 +1,9 @@
+"""Compute primitives: arrays in, arrays out, no checks, no threads of their own.
+
+compiled     the decorator, one set of flags for all kernels
+pair         sweeps and sums of one pair, each one read of its kernel
+exponential  fast exponentials; the stabilised kernel; log-domain updates
+hessian      products for Newton's method, dense and sparse
+block        the elementwise halves of sweeps over a block of pairs
+generic      readable array-API twins of all of these: the specification
+"""

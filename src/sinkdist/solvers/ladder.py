@@ -1,0 +1,118 @@
+"""Climbing to a large lam: Newton on a ladder of smaller ones, in the log domain.
+
+At a large lam Newton's method needs a start near the solution. Potentials change little with lam, so the ladder
+solves loosely at ``lam / 4^k``, carries the potentials up, extrapolated linearly in ``1 / lam``, and is
+strict on the last rung only. Each rung works on the stabilised kernel ``exp(lam (f_i + g_j - M_ij))``, which is
+nearly the plan and therefore representable at any lam.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sinkdist.passes.exponential import stabilised_kernel
+from sinkdist.passes.pair import mean_cost, plan_cost, row_pass
+from sinkdist.solvers import newton
+from sinkdist.solvers.log import log_sweeps
+from sinkdist.solvers.relaxation import BROKEN, DONE, GO, SLOW
+
+RATIO = 4.0  #: from one rung to the next
+FIRST = 12.0  #: lam times the mean cost on the lowest rung, at most
+LOOSE = 1e-2  #: marginal error that is good enough to climb on
+PLAIN_SWEEPS = 3  #: before Newton on each rung
+TRUSTED = 400.0  #: log scalings beyond which floored entries of the kernel might matter: absorb again
+WORK = 1e8  #: kernel entries read between two looks at the outside world
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """Where a climb ended: potentials with exact rows, and how it stands."""
+
+    f: np.ndarray
+    g: np.ndarray
+    value: float
+    error: float
+    n_iter: int
+    act: int
+
+
+def climb(M, lam, r, c, tol, max_iter):
+    """Solve one pair at ``lam``; costs ``M`` and marginals hold positive mass only."""
+    mean = mean_cost(M, r, c)
+    rungs = max(0, math.ceil(math.log(max(lam * mean, 1e-300) / FIRST) / math.log(RATIO)))
+    f, g = np.zeros(r.size), np.zeros(c.size)
+    K = np.empty(M.shape)
+    before = None
+    n_iter = 0
+    for rung in range(rungs, -1, -1):
+        here = lam / RATIO**rung
+        goal = tol if rung == 0 else max(LOOSE, tol)
+        f, g, value, error, reads, act = _rung(M, K, here, r, c, f, g, goal, max_iter - n_iter)
+        n_iter += reads
+        if rung == 0:
+            break
+        if act == GO:  # the allowance is used up: end at lam itself, whatever the error
+            f, g, value, error, reads, act = _rung(M, K, lam, r, c, f, g, tol, 1)
+            n_iter += reads
+            break
+        f, g, before = (*_extrapolated(f, g, before, here), (f, g, here))
+    return Climb(f, g, value, error, n_iter, act)
+
+
+def _extrapolated(f, g, before, here):
+    """Potentials at the next rung: linear in ``1 / lam`` through the last two."""
+    if before is None:
+        return f, g
+    old_f, old_g, there = before
+    step = (1.0 / here - 1.0 / (RATIO * here)) / (1.0 / there - 1.0 / here)
+    return f + step * (f - old_f), g + step * (g - old_g)
+
+
+def _rung(M, K, lam, r, c, f, g, tol, allowance):
+    """Newton at one lam from the given potentials, with log-domain sweeps where the kernel breaks.
+
+    Returns potentials, value, error, reads, and DONE, GO (the allowance is used up) or SLOW (no further
+    progress in this precision).
+    """
+    m, n = M.shape
+    steps = max(1, int(WORK / (m * n)))
+    reads, failures, best = 0, 0, np.inf
+    while True:
+        stabilised_kernel(M, lam, f, g, K, K.view(np.int64))
+        u, v, act, error, made = _newton_on(K, r, c, tol, steps, allowance - reads)
+        reads += made
+        if act != BROKEN:
+            log_u, log_v = np.log(u), np.log(v)
+            f, g = f + log_u / lam, g + log_v / lam
+            if act != SLOW and log_u.max() + log_v.max() < TRUSTED:
+                return f, g, plan_cost(K, M, u, v), error, reads, act
+        if act in (BROKEN, SLOW):
+            failures += 1
+            sweeps = max(1, min(10 * 2**failures, allowance - reads))
+            made, error = log_sweeps(M, lam, r, c, f, g, tol, sweeps)
+            reads += 2 * made
+            stuck = failures > 2 and not error < 0.5 * best
+            best = min(best, error)
+            if error <= tol or reads >= allowance or stuck:
+                stabilised_kernel(M, lam, f, g, K, K.view(np.int64))
+                value = plan_cost(K, M, np.ones(m), np.ones(n))
+                act = DONE if error <= tol else (SLOW if stuck else GO)
+                return f, g, value, error, reads, act
+
+
+def _newton_on(K, r, c, tol, steps, allowance):
+    """A few plain sweeps, which mend what extrapolation got wrong, then Newton within the allowance."""
+    m, n = K.shape
+    u, v, acc, control = np.empty(m), np.ones(n), np.empty(n), np.empty(newton.FIELDS)
+    newton.begin(control)
+    for _ in range(PLAIN_SWEEPS):
+        if not row_pass(K, r, v, u, acc) or not acc.min() > 0.0:
+            return u, v, BROKEN, np.inf, PLAIN_SWEEPS
+        v[:] = c / acc
+    act, error = GO, np.inf
+    while act == GO and (error == np.inf or control[newton.READS] < allowance):
+        act, error = newton.newton_pair(K, r, c, u, v, acc, control, tol, steps)
+    return u, v, act, error, PLAIN_SWEEPS + int(control[newton.READS])

@@ -1,0 +1,220 @@
+"""Newton's method on the dual of one pair: for where sweeps would be many.
+
+Each step reads the kernel twice: once for the value and gradient (a row pass), once to copy the entries of
+``P`` that matter. The linear system is solved by preconditioned conjugate gradients on that sparse copy, or on the
+dense kernel where ``P`` is not sparse. A trust region in the maximum norm of ``log v`` keeps steps
+honest: the dual is exponential in directions that hardly carry mass, where a Newton step overshoots
+while all others are right, so steps are clipped bin by bin.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import namedtuple
+
+import numpy as np
+
+from sinkdist.passes.compiled import compiled
+from sinkdist.passes.hessian import (
+    dense_diagonal,
+    dense_product,
+    sparse_diagonals,
+    sparse_product,
+    sparsify,
+)
+from sinkdist.passes.pair import row_pass
+from sinkdist.solvers.relaxation import BROKEN, DONE, GO, SLOW
+
+# A pair's control numbers; READS counts reads of the dense kernel, the unit of `n_iter`.
+RADIUS, DAMPING, READS = range(3)
+FIELDS = 3
+
+CUT = 1e-2  #: entries of P below this part of an even share are left out of the Hessian
+DENSE = 0.06  #: density above which the dense kernel is the faster Hessian
+FORCING = 0.1  #: the linear system's relative accuracy, tightened near the solution
+CG_STEPS = 300
+REFUSALS = 12
+NARROWEST, WIDEST = 1.0, 64.0  #: limits of the trust region
+
+Work = namedtuple("Work", "g y v0 sums diagonal scale cg starts columns values")
+
+
+@compiled
+def begin(control):
+    """A fresh pair."""
+    control[RADIUS] = 4.0
+    control[DAMPING] = 0.01
+    control[READS] = 0.0
+
+
+@compiled
+def newton_pair(K, r, c, u, v, acc, control, tol, steps):
+    """At most ``steps`` Newton steps on one pair; returns how it stands and the columns' L1 error.
+
+    On return the rows of ``diag(u) K diag(v)`` are exact. SLOW means that no step was an improvement.
+    """
+    m, n = K.shape
+    room = int(DENSE * m * n) + n
+    work = Work(
+        np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(m), np.empty((5, n)),
+        np.empty(m + 1, np.int32), np.empty(room, np.int32), np.empty(room),
+    )  # fmt: skip
+    control[READS] += 1.0
+    if not row_pass(K, r, v, u, acc):
+        return BROKEN, np.inf
+    error = _gradient(c, v, acc, work.g)
+    dual = _dual(r, c, u, v)
+    sparse = True
+    for _ in range(steps):
+        if error <= tol:
+            return DONE, error
+        sparse = _assemble(K, r, c, u, v, acc, control, work, sparse)
+        forcing = min(FORCING, math.sqrt(error))
+        taken = _conjugate_gradients(K, r, v, work, control[DAMPING], forcing, sparse)
+        if not sparse:
+            control[READS] += taken
+        work.v0[:] = v
+        dual, accepted = _advance(K, r, c, u, v, acc, control, work, dual, error)
+        if not accepted:
+            v[:] = work.v0
+            row_pass(K, r, v, u, acc)
+            return SLOW, error
+        error = _gradient(c, v, acc, work.g)
+    return (DONE if error <= tol else GO), error
+
+
+@compiled
+def _gradient(c, v, acc, g):
+    """``g = c - P^T 1``; returns its L1 norm."""
+    error = 0.0
+    for j in range(c.size):
+        g[j] = c[j] - v[j] * acc[j]
+        error += abs(g[j])
+    return error
+
+
+@compiled
+def _dual(r, c, u, v):
+    """The dual's value in units of 1 / lam."""
+    total = 0.0
+    for i in range(r.size):
+        total += r[i] * math.log(u[i])
+    for j in range(c.size):
+        total += c[j] * math.log(v[j])
+    return total
+
+
+@compiled
+def _assemble(K, r, c, u, v, acc, control, work, sparse):
+    """Prepare products with the Hessian; whether a sparse copy of ``P`` is good for them."""
+    m, n = K.shape
+    control[READS] += 1.0
+    if sparse:
+        cut = CUT / max(m, n)
+        sparse = sparsify(K, u, v, r, c, cut, work.starts, work.columns, work.values) >= 0
+    if sparse:
+        sparse_diagonals(work.starts, work.columns, work.values, r, work.sums, work.diagonal)
+    else:
+        for i in range(m):
+            work.scale[i] = u[i] * u[i] / r[i]
+        dense_diagonal(K, work.scale, work.diagonal)
+        for j in range(n):
+            work.sums[j] = v[j] * acc[j]
+            work.diagonal[j] *= v[j] * v[j]
+    for j in range(n):
+        left = max(work.sums[j] - work.diagonal[j], 0.0)
+        work.diagonal[j] = left + (control[DAMPING] + 1e-13) * work.sums[j]
+    return sparse
+
+
+@compiled
+def _hessian(K, r, v, work, damping, sparse, p, Hp, scratch):
+    """``Hp = (diag((1 + damping) sums) - P^T diag(1/r) P) p``."""
+    if sparse:
+        sparse_product(work.starts, work.columns, work.values, r, p, Hp)
+    else:
+        for j in range(p.size):
+            scratch[j] = v[j] * p[j]
+        dense_product(K, scratch, work.scale, Hp)
+        for j in range(p.size):
+            Hp[j] *= v[j]
+    for j in range(p.size):
+        Hp[j] = (1.0 + damping) * work.sums[j] * p[j] - Hp[j]
+
+
+@compiled
+def _conjugate_gradients(K, r, v, work, damping, forcing, sparse):
+    """Solve ``H y = g`` to the relative accuracy ``forcing``, preconditioned by the diagonal; the steps."""
+    n = v.size
+    y, residual, z, p, Hp = work.y, work.cg[0], work.cg[1], work.cg[2], work.cg[3]
+    energy = 0.0
+    for j in range(n):
+        y[j] = 0.0
+        residual[j] = work.g[j]
+        z[j] = residual[j] / work.diagonal[j]
+        p[j] = z[j]
+        energy += z[j] * residual[j]
+    target = forcing * forcing * energy
+    for step in range(CG_STEPS):
+        _hessian(K, r, v, work, damping, sparse, p, Hp, work.cg[4])
+        curvature = 0.0
+        for j in range(n):
+            curvature += p[j] * Hp[j]
+        if not curvature > 0.0:
+            return step
+        length = energy / curvature
+        previous = energy
+        energy = 0.0
+        for j in range(n):
+            y[j] += length * p[j]
+            residual[j] -= length * Hp[j]
+            z[j] = residual[j] / work.diagonal[j]
+            energy += z[j] * residual[j]
+        if energy <= target:
+            return step + 1
+        for j in range(n):
+            p[j] = z[j] + energy / previous * p[j]
+    return CG_STEPS
+
+
+@compiled
+def _advance(K, r, c, u, v, acc, control, work, dual, error):
+    """Go along ``y`` as far as the trust region and the dual allow; the new dual, and whether it went."""
+    n = v.size
+    centre = 0.0
+    longest = 0.0
+    for j in range(n):
+        centre += c[j] * work.y[j]
+    for j in range(n):
+        longest = max(longest, abs(work.y[j] - centre))
+    radius = control[RADIUS]
+    for _ in range(REFUSALS):
+        gain = 0.0
+        for j in range(n):
+            step = min(max(work.y[j] - centre, -radius), radius)
+            gain += work.g[j] * step
+            v[j] = work.v0[j] * math.exp(step)
+        control[READS] += 1.0
+        if row_pass(K, r, v, u, acc):
+            new = _dual(r, c, u, v)
+            left = 0.0
+            for j in range(n):
+                left += abs(c[j] - v[j] * acc[j])
+            ratio = (new - dual) / gain  # about 1/2 for a Newton step that was right
+            if ratio > 1e-3 or left < 0.5 * error:
+                _adapt(control, ratio, radius, longest > radius)
+                return new, True
+        radius = 0.3 * min(radius, longest)
+    return dual, False
+
+
+@compiled
+def _adapt(control, ratio, radius, clipped):
+    """Trust the next step more or less, by how this one did."""
+    if ratio > 0.4:
+        control[DAMPING] /= 10.0
+        if clipped:
+            radius *= 2.0
+    elif ratio < 0.15:
+        control[DAMPING] = min(4.0 * control[DAMPING] + 1e-6, 1.0)
+    control[RADIUS] = min(max(radius, NARROWEST), WIDEST)

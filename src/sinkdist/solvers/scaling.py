@@ -1,0 +1,131 @@
+"""Scaling of pairs one by one, each on its own bins: plain and over-relaxed sweeps.
+
+The loops are compiled whole, so a small pair costs its arithmetic and no more. A pair's bins without mass
+are left out by copying the block of the kernel it needs; a pair of full support reads the kernel in place.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sinkdist.passes.compiled import compiled
+from sinkdist.passes.pair import gather, plan_cost, relaxed_column_step, relaxed_row_pass, row_pass
+from sinkdist.solvers.relaxation import BROKEN, DONE, FIELDS, GO, OMEGA, SWEEPS, THETA2, begin, decide
+
+
+@compiled
+def scale_pair(K, r, c, u, v, acc, state, tol, limit, sweeps):
+    """Sweep one pair at most ``sweeps`` times; returns how it stands and the last error.
+
+    On return with DONE the rows of ``diag(u) K diag(v)`` are exact and the error is the columns'.
+    """
+    n = c.size
+    error = np.inf
+    for _ in range(sweeps):
+        w = state[OMEGA]
+        if w == 1.0:
+            if not row_pass(K, r, v, u, acc):
+                return BROKEN, np.inf
+            error = 0.0
+            for j in range(n):
+                error += abs(acc[j] * v[j] - c[j])
+        else:
+            error = relaxed_row_pass(K, r, v, u, acc, w)
+            error += relaxed_column_step(c, v, acc, w)
+        if not error < 1e300:
+            return BROKEN, np.inf
+        act = decide(state, error, tol, limit)
+        if act == DONE:
+            return DONE, error
+        if w == 1.0:
+            for j in range(n):
+                v[j] = c[j] / acc[j]
+        if act != GO:
+            return act, error
+    return GO, error
+
+
+@compiled
+def rows_exact(K, r, c, u, v, acc):
+    """End on a plain row pass, so that what is returned has exact rows; the columns' error."""
+    row_pass(K, r, v, u, acc)
+    error = 0.0
+    for j in range(c.size):
+        error += abs(acc[j] * v[j] - c[j])
+    return error
+
+
+@compiled
+def support(weights, out):
+    """Write the indices of the positive weights; their number."""
+    count = 0
+    for j in range(weights.size):
+        if weights[j] > 0.0:
+            out[count] = j
+            count += 1
+    return count
+
+
+@compiled
+def scale_each(K, M, R, C, first, last, tol, limit, sweeps, keep, value, error, n_iter, act, relaxed, U, V):
+    """Scale the pairs ``first`` to ``last`` of a tile one after another on their own bins.
+
+    ``R`` has one row (shared) or one per pair. Scalings go to ``U, V`` where ``keep`` says so, 0 on bins
+    without mass. A pair that has not converged within ``sweeps`` keeps GO; SLOW and BROKEN ones are
+    left for another solver.
+    """
+    d1, d2 = K.shape
+    rows, columns = np.empty(d1, np.int64), np.empty(d2, np.int64)
+    kernel, costs = np.empty(0, K.dtype), np.empty(0)
+    state = np.empty(FIELDS)
+    for k in range(first, last):
+        i = k if R.shape[0] > 1 else 0
+        m, n = support(R[i], rows), support(C[k], columns)
+        r, c = R[i][rows[:m]], C[k][columns[:n]]
+        whole = m == d1 and n == d2
+        if not whole and kernel.size < m * n:
+            kernel, costs = np.empty(m * n, K.dtype), np.empty(m * n)
+        sub_K = K if whole else kernel[: m * n].reshape((m, n))
+        sub_M = M if whole else costs[: m * n].reshape((m, n))
+        if not whole:
+            gather(K, rows[:m], columns[:n], sub_K)
+        u, v, acc = np.ones(m), np.ones(n), np.empty(n)
+        begin(state)
+        act[k], error[k] = scale_pair(sub_K, r, c, u, v, acc, state, tol, limit, sweeps)
+        n_iter[k] = int(state[SWEEPS])
+        relaxed[k] = state[THETA2] > 0.0
+        if act[k] == GO:
+            error[k] = rows_exact(sub_K, r, c, u, v, acc)
+        if act[k] == DONE or act[k] == GO:
+            if not whole:
+                gather(M, rows[:m], columns[:n], sub_M)
+            value[k] = plan_cost(sub_K, sub_M, u, v)
+            if keep:
+                for a in range(m):
+                    U[k, rows[a]] = u[a]
+                for b in range(n):
+                    V[k, columns[b]] = v[b]
+
+
+def scale_large(K, M, R, C, first, last, tol, limit, sweeps, keep, value, error, n_iter, act, relaxed, U, V):
+    """`scale_each` for pairs so large that one call for all sweeps would be deaf to Ctrl-C."""
+    for k in range(first, last):
+        r, c = R[k if len(R) > 1 else 0], C[k]
+        rows, columns = np.flatnonzero(r), np.flatnonzero(c)
+        r, c = r[rows], c[columns]
+        whole = K.shape == (r.size, c.size)
+        sub_K = K if whole else np.ascontiguousarray(K[np.ix_(rows, columns)])
+        sub_M = M if whole else np.ascontiguousarray(M[np.ix_(rows, columns)])
+        u, v, acc, state = np.ones(r.size), np.ones(c.size), np.empty(c.size), np.empty(FIELDS)
+        begin(state)
+        step = max(1, int(1e8 / sub_K.size))
+        while act[k] == GO and state[SWEEPS] < sweeps:
+            some = int(min(step, sweeps - state[SWEEPS]))
+            act[k], error[k] = scale_pair(sub_K, r, c, u, v, acc, state, tol, limit, some)
+        n_iter[k], relaxed[k] = state[SWEEPS], state[THETA2] > 0.0
+        if act[k] == GO:
+            error[k] = rows_exact(sub_K, r, c, u, v, acc)
+        if act[k] == DONE or act[k] == GO:
+            value[k] = plan_cost(sub_K, sub_M, u, v)
+            if keep:
+                U[k, rows], V[k, columns] = u, v

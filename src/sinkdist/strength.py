@@ -1,0 +1,121 @@
+"""The strength of the entropy: exactly one of `lam`, `reg` and `alpha`, and what its limits mean.
+
+All three name a member of one family of distances, so their limits are decided here and nowhere
+else; the rest of the package only asks a `Strength` for its `kind` and its `lam`.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+import numbers
+import reprlib
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from sinkdist.errors import InputError, InputTypeError, UnavailableError
+
+__all__ = ["Kind", "Strength", "read"]
+
+# Below this, 1/lam is no longer a finite number and the entropy is all that is left.
+_SMALLEST_LAM = 1.0 / sys.float_info.max
+
+
+class Kind(enum.Enum):
+    """The members of the family; the value is the word messages and results use."""
+
+    PENALISED = "penalised"
+    CONSTRAINED = "constrained"
+    INDEPENDENCE = "independence"
+    EXACT = "exact"
+
+
+_UNAVAILABLE = {
+    Kind.CONSTRAINED: "the distance with a hard entropy constraint (alpha)",
+    Kind.INDEPENDENCE: "the independence limit r^T M c",
+    Kind.EXACT: "the exact transport distance",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """One checked member of the family; `lam` is the paper's lambda, the inverse of `reg`."""
+
+    lam: float
+    kind: Kind = Kind.PENALISED
+
+
+def read(*, lam: Any = None, reg: Any = None, alpha: Any = None) -> Strength:
+    """Check that exactly one strength was given and say which member of the family it asks for.
+
+    Parameters
+    ----------
+    lam : float, optional
+        The paper's lambda, in units of one over cost.
+    reg : float, optional
+        ``1 / lam``, in units of cost.
+    alpha : float, optional
+        Radius of the Kullback-Leibler ball; not available yet.
+
+    Returns
+    -------
+    Strength
+
+    Examples
+    --------
+    >>> read(reg=0.25).lam
+    4.0
+    """
+    given = {
+        name: value
+        for name, value in (("lam", lam), ("reg", reg), ("alpha", alpha))
+        if value is not None
+    }
+    if len(given) != 1:
+        got = " and ".join(f"{name}={reprlib.repr(value)}" for name, value in given.items())
+        raise InputError(
+            "The strength of the entropy must be given by exactly one of 'lam', 'reg' and 'alpha'. "
+            f"Got {got or 'none of them'} instead."
+        )
+    ((name, value),) = given.items()
+    strength = _member(name, _non_negative(name, value))
+    if strength.kind is not Kind.PENALISED:
+        raise UnavailableError(
+            f"{name}={value} asks for {_UNAVAILABLE[strength.kind]}, which this release does not "
+            "compute yet: pass a positive, finite 'lam' or 'reg'."
+        )
+    return strength
+
+
+def _member(name: str, number: float) -> Strength:
+    """The member of the family that this number names; the only place that knows the limits."""
+    if name == "alpha":
+        if 0.0 < number < math.inf:
+            return Strength(math.nan, Kind.CONSTRAINED)  # its lam is known once it is solved
+        lam = number
+    elif name == "reg":
+        lam = 1.0 / number if number > 0.0 else math.inf
+    else:
+        lam = number
+    if lam < _SMALLEST_LAM:
+        return Strength(0.0, Kind.INDEPENDENCE)
+    if lam == math.inf:
+        return Strength(math.inf, Kind.EXACT)
+    return Strength(lam)
+
+
+def _non_negative(name: str, value: Any) -> float:
+    """`value` as a float, or an error that names the argument and the value."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise InputTypeError(
+            f"'{name}' must be one real number. "
+            f"Got {reprlib.repr(value)} (of type {type(value).__name__}) instead."
+        )
+    try:
+        number = float(value)
+    except OverflowError:  # a Python integer or fraction beyond every float
+        number = math.inf if value > 0.0 else -math.inf  # type: ignore[operator]
+    if not number >= 0.0:
+        raise InputError(f"'{name}' must be non-negative. Got {value} instead.")
+    return number
