@@ -22,7 +22,9 @@ from sinkdist.scale.progress import counting
 from sinkdist.scale.tiles import Fan, fans, support_order
 from sinkdist.solution import Solution, Status
 from sinkdist.solvers import table
-from sinkdist.solvers.tile import RAN, Answers, Task, solve_tile
+from sinkdist.solvers.outcome import RAN, Answers, Outcome
+from sinkdist.solvers.pair import Task, solve_pair
+from sinkdist.solvers.tile import solve_tile
 from sinkdist.stopping import Stopping
 
 __all__ = ["distance", "pairwise", "solve"]
@@ -30,6 +32,7 @@ __all__ = ["distance", "pairwise", "solve"]
 Array = npt.NDArray[Any]
 
 _TILE_PAIRS = 256
+_FINE = (int(Status.CONVERGED), int(Status.FIXED))
 
 
 def solve(
@@ -99,8 +102,11 @@ def solve(
         histograms.working_dtype(r, c, dtype=dtype),
     )  # fmt: skip
     R, C = _families(r, c, ("r", "c"), call, normalize, on_empty)
+    workers = threads.count(workers)
+    if progress is False and _is_one_pair(R, C):
+        return _solution_of_one(call, R, C, coincidence)
     answers = _matched(call.task(keep=True), R, C, workers, progress)
-    _warn(answers, call.stopping)
+    _warn(answers.status, answers.error, call.stopping)
     return _solution(call, R, C, answers, coincidence)
 
 
@@ -142,8 +148,13 @@ def distance(
         histograms.working_dtype(r, c, dtype=dtype),
     )  # fmt: skip
     R, C = _families(r, c, ("r", "c"), call, normalize, on_empty)
+    workers = threads.count(workers)
+    if progress is False and _is_one_pair(R, C):
+        outcome, _, _ = solve_pair(call.task(keep=False), R.rows[0], C.rows[0])
+        _warn_of_one(outcome, call.stopping)
+        return 0.0 if coincidence and _coincide(R, C)[0] else outcome.value
     answers = _matched(call.task(keep=False), R, C, workers, progress)
-    _warn(answers, call.stopping)
+    _warn(answers.status, answers.error, call.stopping)
     value = answers.value.astype(call.dtype, copy=False)
     if coincidence:
         value[_coincide(R, C)] = 0.0
@@ -209,8 +220,8 @@ def pairwise(
                 f"'{name}' must be a family of histograms, one per row. "
                 f"Got one histogram of {family.d} bins: pass {name}[None], or use distance."
             )
-    values, status, error = _all_pairs(call, A, B, one_family, workers, progress)
-    _warn(Answers(values, error, values, status, values), call.stopping)
+    values, status, error = _all_pairs(call, A, B, one_family, threads.count(workers), progress)
+    _warn(status, error, call.stopping)
     if coincidence:
         values[_same(A, B)] = 0.0
     return values
@@ -269,7 +280,7 @@ def _families(
 # ------------------------------------------------------------------------------------------------------- work
 
 
-def _matched(task: Task, R: Histograms, C: Histograms, workers: Any, progress: Any) -> Answers:
+def _matched(task: Task, R: Histograms, C: Histograms, workers: int, progress: Any) -> Answers:
     """Row by row, one histogram against every row where one side has only one."""
     if not (R.is_vector or C.is_vector or R.n == C.n):
         raise InputError(
@@ -277,12 +288,6 @@ def _matched(task: Task, R: Histograms, C: Histograms, workers: Any, progress: A
             "Use pairwise for all pairs."
         )
     pairs = C.n if R.is_vector else R.n
-    threads_ = threads.count(workers)
-    if pairs == 1 and R.empty is None and C.empty is None:
-        with counting(progress, 1) as counter:
-            answers = solve_tile(task, _rows(R, None), _rows(C, None))
-            counter.add(1, _unconverged(answers))
-        return answers
     answers = Answers.blank(pairs, task.gibbs.matrix.shape, task.keep)
     full = np.flatnonzero(~(_empty(R) | _empty(C)))
 
@@ -290,19 +295,19 @@ def _matched(task: Task, R: Histograms, C: Histograms, workers: Any, progress: A
         left = _rows(R, None if R.is_vector else chosen)
         right = _rows(C, None if C.is_vector else chosen)
         part = solve_tile(task, left, right if len(right) == chosen.size else right.repeat(chosen.size, 0))
-        answers.put(chosen, part.value, part.error, part.n_iter, part.status, part.solver)
+        answers.put(chosen, part)
         if task.keep:
             answers.f[chosen], answers.g[chosen] = part.f, part.g  # type: ignore[index]
         counter.add(chosen.size, _unconverged(part))
 
-    size = min(_TILE_PAIRS, -(-full.size // threads_)) or 1
+    size = min(_TILE_PAIRS, -(-full.size // workers)) or 1
     with counting(progress, full.size) as counter:
-        threads.run((full[k : k + size] for k in range(0, full.size, size)), work, threads_)
+        threads.run((full[k : k + size] for k in range(0, full.size, size)), work, workers)
     return answers
 
 
 def _all_pairs(
-    call: _Call, A: Histograms, B: Histograms, one_family: bool, workers: Any, progress: Any
+    call: _Call, A: Histograms, B: Histograms, one_family: bool, workers: int, progress: Any
 ) -> tuple[Array, Array, Array]:
     """Values, status and error of every pair of two families."""
     task = call.task(keep=False)
@@ -327,7 +332,7 @@ def _all_pairs(
     total = rows * (rows + 1) // 2 if mirrored else rows * order.size
     with counting(progress, total) as counter:
         plan = fans(A.n, order, _TILE_PAIRS, upper=mirrored)
-        threads.run(plan, work, threads.count(workers))
+        threads.run(plan, work, workers)
     return values, status, error
 
 
@@ -354,40 +359,75 @@ def _short(status: Array) -> Array:
 # ---------------------------------------------------------------------------------------------------- answers
 
 
+def _is_one_pair(R: Histograms, C: Histograms) -> bool:
+    """Whether two plain histograms with mass were given: the quick way, without tiles and threads."""
+    return (
+        R.is_vector and C.is_vector and R.empty is None and C.empty is None
+        and isinstance(R.rows, np.ndarray) and isinstance(C.rows, np.ndarray)
+    )  # fmt: skip
+
+
+def _solution_of_one(call: _Call, R: Histograms, C: Histograms, coincidence: bool) -> Solution:
+    """Solve one pair."""
+    outcome, rows, columns = solve_pair(call.task(keep=True), R.rows[0], C.rows[0])
+    _warn_of_one(outcome, call.stopping)
+    value = 0.0 if coincidence and _coincide(R, C)[0] else outcome.value
+    f, g = _spread(outcome.f, rows, R.d), _spread(outcome.g, columns, C.d)
+    return Solution(
+        value, outcome.error, outcome.n_iter, Status(outcome.status), RAN[outcome.solver], call.lam,
+        (f, g), call.ground, R, C,
+    )  # fmt: skip
+
+
+def _spread(potential: Any, bins: Array | None, size: int) -> Array:
+    """A potential on all bins: -inf on those without mass."""
+    if bins is None:
+        return np.asarray(potential)
+    out = np.full(size, -np.inf)
+    out[bins] = potential
+    return out
+
+
 def _solution(call: _Call, R: Histograms, C: Histograms, answers: Answers, coincidence: bool) -> Solution:
-    """Answers as the user sees them."""
+    """Many answers as the user sees them."""
     value = answers.value.astype(call.dtype, copy=False)
     if coincidence:
         value[_coincide(R, C)] = 0.0
     f, g = answers.f, answers.g
     assert f is not None and g is not None
+    names = np.array(RAN)[answers.solver]
     if R.is_vector and C.is_vector:
         return Solution(
-            value[0].item(), answers.error[0].item(), answers.n_iter[0].item(), Status(answers.status[0]),
-            RAN[answers.solver[0]], call.lam, (f[0], g[0]), call.ground, R, C,
+            value[0].item(), answers.error[0].item(), answers.n_iter[0].item(),
+            Status(answers.status[0]), str(names[0]), call.lam, (f[0], g[0]), call.ground, R, C,
         )  # fmt: skip
-    names = np.array(RAN)[answers.solver]
     return Solution(
         value, answers.error, answers.n_iter, answers.status, names, call.lam, (f, g), call.ground, R, C
     )
 
 
-def _warn(answers: Answers, stop: Stopping) -> None:
+def _warn_of_one(outcome: Outcome, stop: Stopping) -> None:
+    """The warning for a single pair, if it stopped short."""
+    if outcome.status not in _FINE:
+        _warn(np.array([outcome.status]), np.array([outcome.error]), stop, depth=4)
+
+
+def _warn(status: Array, error: Array, stop: Stopping, depth: int = 3) -> None:
     """One warning for all pairs that stopped short."""
-    short = _short(answers.status)
+    short = _short(status)
     count = int(np.count_nonzero(short))
     if count == 0:
         return
-    worst = float(answers.error[short].max())
-    capped = int(np.count_nonzero(answers.status == Status.MAX_ITER))
+    capped = int(np.count_nonzero(status == Status.MAX_ITER))
     reasons = [f"{capped} stopped at max_iter={stop.max_iter}"] if capped else []
     if count > capped:
         reasons.append(f"{count - capped} stalled at the limit of rounding")
     warnings.warn(
-        f"{count} of {answers.status.size} pairs did not reach tol={stop.tol:g}: {' and '.join(reasons)}; "
-        f"the worst marginal error is {worst:.2g}. Raise max_iter or tol; solve(...).emd_bounds holds anyway.",
+        f"{count} of {status.size} pairs did not reach tol={stop.tol:g}: {' and '.join(reasons)}; "
+        f"the worst marginal error is {float(error[short].max()):.2g}. "
+        "Raise max_iter or tol; the emd_bounds of solve hold anyway.",
         ConvergenceWarning,
-        stacklevel=3,
+        stacklevel=depth,
     )
 
 

@@ -8,5 +8,7 @@ newton       Newton's method on the dual of one pair
 ladder       Newton at a large lam, by way of smaller ones
 log          plain sweeps in the log domain
 table        what can be asked for by name
+pair         solves one pair by what its solver tries, in order
 tile         sends the pairs of a tile where they are answered best
+outcome      what comes back
 """

@@ -36,7 +36,7 @@ def algorithm1_pair(K, M, lam, r, c, iterations):
     return np.log(u) / lam, np.log(v) / lam, plan_cost(K, M, u, v)
 
 
-def algorithm1_log(_, M, lam, r, c, iterations):
+def algorithm1_log(M, lam, r, c, iterations):
     """The same in the log domain, for where the kernel is not representable."""
     f, g = np.full(r.size, math.log(r.size) / lam), np.zeros(c.size)
     row = np.empty(c.size)

@@ -105,27 +105,3 @@ def scale_each(K, M, R, C, first, last, tol, limit, sweeps, keep, value, error, 
                     U[k, rows[a]] = u[a]
                 for b in range(n):
                     V[k, columns[b]] = v[b]
-
-
-def scale_large(K, M, R, C, first, last, tol, limit, sweeps, keep, value, error, n_iter, act, relaxed, U, V):
-    """`scale_each` for pairs so large that one call for all sweeps would be deaf to Ctrl-C."""
-    for k in range(first, last):
-        r, c = R[k if len(R) > 1 else 0], C[k]
-        rows, columns = np.flatnonzero(r), np.flatnonzero(c)
-        r, c = r[rows], c[columns]
-        whole = K.shape == (r.size, c.size)
-        sub_K = K if whole else np.ascontiguousarray(K[np.ix_(rows, columns)])
-        sub_M = M if whole else np.ascontiguousarray(M[np.ix_(rows, columns)])
-        u, v, acc, state = np.ones(r.size), np.ones(c.size), np.empty(c.size), np.empty(FIELDS)
-        begin(state)
-        step = max(1, int(1e8 / sub_K.size))
-        while act[k] == GO and state[SWEEPS] < sweeps:
-            some = int(min(step, sweeps - state[SWEEPS]))
-            act[k], error[k] = scale_pair(sub_K, r, c, u, v, acc, state, tol, limit, some)
-        n_iter[k], relaxed[k] = state[SWEEPS], state[THETA2] > 0.0
-        if act[k] == GO:
-            error[k] = rows_exact(sub_K, r, c, u, v, acc)
-        if act[k] == DONE or act[k] == GO:
-            value[k] = plan_cost(sub_K, sub_M, u, v)
-            if keep:
-                U[k, rows], V[k, columns] = u, v
