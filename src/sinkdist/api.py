@@ -32,6 +32,7 @@ __all__ = ["distance", "pairwise", "solve"]
 Array = npt.NDArray[Any]
 
 _TILE_PAIRS = 256
+_LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
 _FINE = (int(Status.CONVERGED), int(Status.FIXED))
 
 
@@ -104,8 +105,8 @@ def solve(
     R, C = _families(r, c, ("r", "c"), call, normalize, on_empty)
     workers = threads.count(workers)
     if progress is False and _is_one_pair(R, C):
-        return _solution_of_one(call, R, C, coincidence)
-    answers = _matched(call.task(keep=True), R, C, workers, progress)
+        return _solution_of_one(call, R, C, coincidence, workers)
+    answers = _matched(call.task(True, workers), R, C, workers, progress)
     _warn(answers.status, answers.error, call.stopping)
     return _solution(call, R, C, answers, coincidence)
 
@@ -150,10 +151,10 @@ def distance(
     R, C = _families(r, c, ("r", "c"), call, normalize, on_empty)
     workers = threads.count(workers)
     if progress is False and _is_one_pair(R, C):
-        outcome, _, _ = solve_pair(call.task(keep=False), R.rows[0], C.rows[0])
+        outcome, _, _ = solve_pair(call.task(False, workers), R.rows[0], C.rows[0])
         _warn_of_one(outcome, call.stopping)
         return 0.0 if coincidence and _coincide(R, C)[0] else outcome.value
-    answers = _matched(call.task(keep=False), R, C, workers, progress)
+    answers = _matched(call.task(False, workers), R, C, workers, progress)
     _warn(answers.status, answers.error, call.stopping)
     value = answers.value.astype(call.dtype, copy=False)
     if coincidence:
@@ -240,11 +241,13 @@ class _Call:
     solver: table.Solver
     dtype: np.dtype[Any]
 
-    def task(self, keep: bool) -> Task:
+    def task(self, keep: bool, workers: int) -> Task:
         """The same for the solvers; float32 is promoted where it cannot represent the kernel."""
         gibbs = self.ground.gibbs(self.lam, self.dtype)
         if not gibbs.fits and self.dtype == np.float32:
             gibbs = self.ground.gibbs(self.lam, np.dtype(np.float64))
+        if gibbs.fits and gibbs.matrix.size > _LARGE_KERNEL and workers > 1:
+            gibbs.build(lambda bands, fill: threads.run(bands, fill, workers))
         stop = self.stopping
         return Task(gibbs, self.solver, stop.tol, stop.max_iter, stop.iterations, keep)
 
@@ -310,7 +313,7 @@ def _all_pairs(
     call: _Call, A: Histograms, B: Histograms, one_family: bool, workers: int, progress: Any
 ) -> tuple[Array, Array, Array]:
     """Values, status and error of every pair of two families."""
-    task = call.task(keep=False)
+    task = call.task(False, workers)
     mirrored = one_family and call.ground.is_symmetric
     values = np.full((A.n, B.n), np.nan, call.dtype)
     status = np.full((A.n, B.n), Status.EMPTY, np.int8)
@@ -367,9 +370,11 @@ def _is_one_pair(R: Histograms, C: Histograms) -> bool:
     )  # fmt: skip
 
 
-def _solution_of_one(call: _Call, R: Histograms, C: Histograms, coincidence: bool) -> Solution:
+def _solution_of_one(
+    call: _Call, R: Histograms, C: Histograms, coincidence: bool, workers: int
+) -> Solution:
     """Solve one pair."""
-    outcome, rows, columns = solve_pair(call.task(keep=True), R.rows[0], C.rows[0])
+    outcome, rows, columns = solve_pair(call.task(True, workers), R.rows[0], C.rows[0])
     _warn_of_one(outcome, call.stopping)
     value = 0.0 if coincidence and _coincide(R, C)[0] else outcome.value
     f, g = _spread(outcome.f, rows, R.d), _spread(outcome.g, columns, C.d)

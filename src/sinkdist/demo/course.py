@@ -22,6 +22,7 @@ from sinkdist.scale.bar import Bar
 from sinkdist.scale.progress import Progress
 
 LAM = 9.0
+WARM_UP = 100  # images, enough that pairs are solved in blocks as they are in the full run
 Matrix: TypeAlias = NDArray[np.float64]
 
 
@@ -51,7 +52,8 @@ def run(
     _make_folder(out)
     report.introduce(console, digits, LAM)
 
-    ready = _prepare(digits, workers)
+    with console.status("Getting ready: the first run compiles, which takes some seconds"):
+        ready = _prepare(digits, workers)
     rankings = _rankings(digits, workers)
     queries = choose_queries(rankings[0], rankings[1:], digits.labels)
 
@@ -75,7 +77,7 @@ def _make_folder(out: Path) -> None:
 def _prepare(digits: source.Digits, workers: int | None) -> float:
     """Have the loops compiled on a few images, so that the timing is of the work alone."""
     start = perf_counter()
-    sinkhorn(digits.histograms[:20], workers=workers)
+    sinkhorn(digits.histograms[:WARM_UP], workers=workers)
     return perf_counter() - start
 
 

@@ -22,7 +22,10 @@ __all__ = ["Gibbs"]
 
 # The largest lam * cost for which products of kernel and scalings stay well inside the dtype.
 _SAFE_EXPONENT = {np.dtype(np.float32): 80.0, np.dtype(np.float64): 600.0}
-_BLOCK_BYTES = 1 << 20  # float64 work space of one block of rows: small enough to stay in cache
+_BLOCK_BYTES = 1 << 20  # float64 work space of one band of rows: small enough to stay in cache
+
+#: How to get through the bands of a matrix: in turn, or on threads.
+Run = Callable[[list[slice], Callable[[slice], None]], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,38 +57,47 @@ class Gibbs:
 
     @cached_property
     def kernel(self) -> npt.NDArray[Any]:
-        """K; entries below the smallest normal number are 0."""
-        return self._once("kernel", self._fill_kernel)
+        """K, for where it fits."""
+        return self.build(_in_turn)
 
     @cached_property
     def kernel_cost(self) -> npt.NDArray[Any]:
         """K * lam M entry by entry: ``lam <P, M> = u @ kernel_cost @ v``, whatever the unit of cost."""
-        return self._once("kernel_cost", self._fill_kernel_cost)
 
-    def _once(self, name: str, fill: Callable[[Any, Any], None]) -> npt.NDArray[Any]:
-        """Build one array block by block; threads that ask meanwhile wait and get the same one."""
+        def fill(rows: slice) -> None:
+            exponent = np.multiply(self.matrix[rows], self.lam)
+            work = np.exp(-exponent)
+            out[rows] = np.multiply(work, exponent, out=work)
+
         with self._lock:
-            if name in self.__dict__:  # another thread was first
-                return self.__dict__[name]  # type: ignore[no-any-return]
-            out = np.empty(self.matrix.shape, self.dtype)
-            step = max(1, _BLOCK_BYTES // (8 * self.matrix.shape[1]))
-            with np.errstate(under="ignore", over="ignore"):
-                for start in range(0, out.shape[0], step):
-                    fill(self.matrix[start : start + step], out[start : start + step])
-            self.__dict__[name] = out  # as cached_property does, but before the lock is released
-            return out
+            if "kernel_cost" not in self.__dict__:  # else another thread was first
+                out = np.empty(self.matrix.shape, self.dtype)
+                _in_turn(self._bands(), fill)
+                self.__dict__["kernel_cost"] = out
+            return self.__dict__["kernel_cost"]  # type: ignore[no-any-return]
 
-    def _fill_kernel(self, costs: npt.NDArray[np.float64], out: npt.NDArray[Any]) -> None:
-        """K for some rows, by way of float64: a float32 exponent x would cost K x ulps."""
-        work = np.multiply(costs, -self.lam, out=out if self.dtype == np.float64 else None)
-        np.exp(work, out=work)
-        if not self.fits:
-            work[work < np.finfo(self.dtype).tiny] = 0.0
-        if work is not out:
-            out[...] = work
+    def build(self, run: Run) -> npt.NDArray[Any]:
+        """The kernel, its bands of rows filled by ``run``; threads that ask meanwhile wait for it."""
+        from sinkdist.passes.exponential import gibbs_kernel  # Numba, on first use
 
-    def _fill_kernel_cost(self, costs: npt.NDArray[np.float64], out: npt.NDArray[Any]) -> None:
-        """K * lam M for some rows, from float64 throughout."""
-        exponent = np.multiply(costs, self.lam)
-        work = np.exp(-exponent)
-        out[...] = np.multiply(work, exponent, out=work)
+        def fill(rows: slice) -> None:
+            gibbs_kernel(self.matrix[rows], self.lam, out[rows])
+
+        with self._lock:
+            if "kernel" not in self.__dict__:  # else another thread was first
+                out = np.empty(self.matrix.shape, self.dtype)
+                run(self._bands(), fill)
+                self.__dict__["kernel"] = out
+            return self.__dict__["kernel"]  # type: ignore[no-any-return]
+
+    def _bands(self) -> list[slice]:
+        """Slices of rows, each small enough to stay in cache."""
+        rows, columns = self.matrix.shape
+        step = max(1, _BLOCK_BYTES // (8 * columns))
+        return [slice(start, start + step) for start in range(0, rows, step)]
+
+
+def _in_turn(bands: list[slice], fill: Callable[[slice], None]) -> None:
+    """Fill one band after another."""
+    for rows in bands:
+        fill(rows)

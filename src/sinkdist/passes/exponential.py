@@ -47,6 +47,20 @@ def exp_in_place(x, bits, exponents):
 
 
 @compiled
+def gibbs_kernel(M, lam, K):
+    """``K = exp(-lam M)``, computed in float64 whatever the dtype of ``K``."""
+    m, n = M.shape
+    row, exponents = np.empty(n), np.empty(n, np.int64)
+    bits = row.view(np.int64)
+    for i in range(m):
+        for j in range(n):
+            row[j] = -lam * M[i, j]
+        exp_in_place(row, bits, exponents)
+        for j in range(n):
+            K[i, j] = row[j]
+
+
+@compiled
 def stabilised_kernel(M, lam, f, g, K, bits):
     """``K = exp(lam (f_i + g_j - M_ij))``: the plan itself when ``f, g`` are its potentials."""
     m, n = M.shape

@@ -121,6 +121,11 @@ def bounded_exp(x: Array) -> Array:
     return xp.exp(xp.clip(x, FLOOR, CEILING))
 
 
+def gibbs_kernel(M: Array, lam: float) -> Array:
+    """``exp(-lam M)`` in float64; the pass rounds it to the dtype of the array it is given."""
+    return bounded_exp(-lam * M)
+
+
 def stabilised_kernel(M: Array, lam: float, f: Array, g: Array) -> Array:
     """``exp(lam (f_i + g_j - M_ij))``."""
     return bounded_exp(lam * (f[:, None] + g[None, :] - M))
@@ -173,7 +178,7 @@ def sparsify(K: Array, u: Array, v: Array, r: Array, c: Array, cut: float) -> Ar
     xp = _namespace(K)
     P = _plan(K, u, v)
     low = cut * xp.minimum(r[:, None], c[None, :])
-    P = xp.where(P > low, P, 0.0)
+    P = xp.where(low < P, P, 0.0)
     return P * (r / xp.sum(P, axis=1))[:, None]
 
 
@@ -230,7 +235,7 @@ def sweep(
 ) -> tuple[Array, Array, Array]:
     """One sweep of a block: new ``U``, new ``V``, and each pair's L1 error in between.
 
-    With ``omega`` 1 this is one Sinkhorn iteration, lines 4 to 6 of Algorithm 1 in ``u, v``.
+    With ``omega`` 1 this is the update in the loop of Algorithm 1, with ``u = 1 / x``.
     """
     U, error = row_step(V @ K.T, R, U, omega)
     A = U @ K
