@@ -42,7 +42,8 @@ def measure(
         rows, columns = np.flatnonzero(a), np.flatnonzero(b)
         if rows.size and columns.size:
             costs = M if rows.size == a.size and columns.size == b.size else M[np.ix_(rows, columns)]
-            numbers[:, k] = _pair(costs, lam, f[k][rows], g[k][columns], a[rows], b[columns])
+            a, b = a[rows] / a.sum(), b[columns] / b.sum()  # float32 sums are 1 to 1e-7 only
+            numbers[:, k] = _pair(costs, lam, f[k][rows], g[k][columns], a, b)
     return Measures(*numbers)
 
 

@@ -78,19 +78,22 @@ def _rung(M, K, lam, r, c, f, g, tol, allowance):
     progress in this precision).
     """
     m, n = M.shape
-    steps = max(1, int(WORK / (m * n)))
     reads, failures, best = 0, 0, np.inf
+    control = np.empty(newton.FIELDS)
+    newton.begin(control)
     while True:
         stabilised_kernel(M, lam, f, g, K, K.view(np.int64))
-        u, v, act, error, made = _newton_on(K, r, c, tol, steps, allowance - reads)
+        u, v, act, error, made = _newton_on(K, r, c, control, tol, allowance - reads)
         reads += made
         if act != BROKEN:
             log_u, log_v = np.log(u), np.log(v)
             f, g = f + log_u / lam, g + log_v / lam
-            if act != SLOW and log_u.max() + log_v.max() < TRUSTED:
+            trusted = log_u.max() + log_v.max() < TRUSTED
+            if trusted and (act == DONE or (act == GO and reads >= allowance)):
                 return f, g, plan_cost(K, M, u, v), error, reads, act
         if act in (BROKEN, SLOW):
             failures += 1
+            newton.begin(control)
             sweeps = max(1, min(10 * 2**failures, allowance - reads))
             made, error = log_sweeps(M, lam, r, c, f, g, tol, sweeps)
             reads += 2 * made
@@ -103,16 +106,20 @@ def _rung(M, K, lam, r, c, f, g, tol, allowance):
                 return f, g, value, error, reads, act
 
 
-def _newton_on(K, r, c, tol, steps, allowance):
-    """A few plain sweeps, which mend what extrapolation got wrong, then Newton within the allowance."""
+def _newton_on(K, r, c, control, tol, allowance):
+    """A few plain sweeps, which mend what extrapolation got wrong, then Newton.
+
+    Ends with GO when the allowance is used up or the scalings want to be absorbed.
+    """
     m, n = K.shape
-    u, v, acc, control = np.empty(m), np.ones(n), np.empty(n), np.empty(newton.FIELDS)
-    newton.begin(control)
+    steps = max(1, int(WORK / (m * n)))
+    u, v, acc = np.empty(m), np.ones(n), np.empty(n)
+    control[newton.READS] = 0.0
     for _ in range(PLAIN_SWEEPS):
         if not row_pass(K, r, v, u, acc) or not acc.min() > 0.0:
             return u, v, BROKEN, np.inf, PLAIN_SWEEPS
         v[:] = c / acc
-    act, error = GO, np.inf
-    while act == GO and (error == np.inf or control[newton.READS] < allowance):
+    while True:
         act, error = newton.newton_pair(K, r, c, u, v, acc, control, tol, steps)
-    return u, v, act, error, PLAIN_SWEEPS + int(control[newton.READS])
+        if act != GO or control[newton.READS] >= allowance or newton.far(v):
+            return u, v, act, error, PLAIN_SWEEPS + int(control[newton.READS])

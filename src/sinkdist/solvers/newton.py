@@ -32,6 +32,7 @@ FIELDS = 3
 CUT = 1e-2  #: entries of P below this part of an even share are left out of the Hessian
 DENSE = 0.06  #: density above which the dense kernel is the faster Hessian
 FORCING = 0.1  #: the linear system's relative accuracy, tightened near the solution
+FAR = 1e80  #: scalings beyond this, or below its inverse, are absorbed into the potentials
 CG_STEPS = 300
 REFUSALS = 12
 NARROWEST, WIDEST = 1.0, 64.0  #: limits of the trust region
@@ -51,7 +52,8 @@ def begin(control):
 def newton_pair(K, r, c, u, v, acc, control, tol, steps):
     """At most ``steps`` Newton steps on one pair; returns how it stands and the columns' L1 error.
 
-    On return the rows of ``diag(u) K diag(v)`` are exact. SLOW means that no step was an improvement.
+    On return the rows of ``diag(u) K diag(v)`` are exact. SLOW means that no step was an improvement;
+    GO may also mean that the scalings have gone `far`.
     """
     m, n = K.shape
     room = int(DENSE * m * n) + n
@@ -80,7 +82,18 @@ def newton_pair(K, r, c, u, v, acc, control, tol, steps):
             row_pass(K, r, v, u, acc)
             return SLOW, error
         error = _gradient(c, v, acc, work.g)
+        if far(v):
+            break
     return (DONE if error <= tol else GO), error
+
+
+@compiled
+def far(v):
+    """Whether scalings have grown so large that the kernel should be made anew around them."""
+    for j in range(v.size):
+        if v[j] > FAR or v[j] < 1.0 / FAR:
+            return True
+    return False
 
 
 @compiled

@@ -35,6 +35,7 @@ _BLOCK_ENTRIES = {np.dtype(np.float64): 160**2, np.dtype(np.float32): 90**2}
 def solve_tile(task: Task, R: Array, C: Array) -> Answers:
     """Answer the pairs ``(R, C)``: ``R`` has one row, shared by all, or one per pair; no row is empty."""
     answers = Answers.blank(len(C), task.gibbs.matrix.shape, task.keep)
+    R, C = R.astype(task.gibbs.dtype, copy=False), C.astype(task.gibbs.dtype, copy=False)
     sizes = np.count_nonzero(R, axis=1) * np.count_nonzero(C, axis=1)
     if len(C) < _BLOCK_PAIRS and (
         task.iterations is not None or sizes.max(initial=0) > _LARGE
