@@ -167,7 +167,7 @@ def dense_product(K: Array, w: Array, scale: Array) -> Array:
 
 def dense_diagonal(K: Array, scale: Array) -> Array:
     """The diagonal of ``K^T diag(scale) K``."""
-    return _namespace(K).sum(scale[:, None] * K**2, axis=0)
+    return _namespace(K).sum(scale[:, None] * K * K, axis=0)
 
 
 def sparsify(K: Array, u: Array, v: Array, r: Array, c: Array, cut: float) -> Array:

@@ -114,7 +114,7 @@ def _newton_on(K, r, c, control, tol, allowance):
     m, n = K.shape
     steps = max(1, int(WORK / (m * n)))
     u, v, acc = np.empty(m), np.ones(n), np.empty(n)
-    control[newton.READS] = 0.0
+    control[newton.READS], control[newton.DAMPING] = 0.0, newton.DAMPED
     for _ in range(PLAIN_SWEEPS):
         if not row_pass(K, r, v, u, acc) or not acc.min() > 0.0:
             return u, v, BROKEN, np.inf, PLAIN_SWEEPS

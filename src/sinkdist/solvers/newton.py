@@ -35,6 +35,7 @@ FORCING = 0.1  #: the linear system's relative accuracy, tightened near the solu
 FAR = 1e80  #: scalings beyond this, or below its inverse, are absorbed into the potentials
 CG_STEPS = 300
 REFUSALS = 12
+DAMPED = 1e-2  #: how much of the diagonal is added at first
 NARROWEST, WIDEST = 1.0, 64.0  #: limits of the trust region
 
 Work = namedtuple("Work", "g y v0 sums diagonal scale cg starts columns values")
@@ -44,7 +45,7 @@ Work = namedtuple("Work", "g y v0 sums diagonal scale cg starts columns values")
 def begin(control):
     """A fresh pair."""
     control[RADIUS] = 4.0
-    control[DAMPING] = 0.01
+    control[DAMPING] = DAMPED
     control[READS] = 0.0
 
 
