@@ -32,9 +32,7 @@ def algorithm1(M, lam, r, c, iterations):
         x = [(1 / r[i]) * sum(K[a][j] * w[j] for j in range(d)) for a, i in enumerate(I)]
     u = [1 / xi for xi in x]
     v = [c[j] * (1 / sum(K[a][j] * u[a] for a in range(len(I)))) for j in range(d)]
-    value = sum(
-        u[a] * sum(K[a][j] * M[i][j] * v[j] for j in range(d)) for a, i in enumerate(I)
-    )
+    value = sum(u[a] * sum(K[a][j] * M[i][j] * v[j] for j in range(d)) for a, i in enumerate(I))
     P = [[0.0] * d for _ in r]
     f, g = [-INFINITY] * len(r), [-INFINITY] * d
     for a, i in enumerate(I):
@@ -141,9 +139,15 @@ def rounded(P, r, c):
     """The plan scaled down to fit both marginals, the rest filled in as a product."""
     m, n = len(r), len(c)
     sums = row_sums(P)
-    G = [[P[i][j] * min(1.0, r[i] / sums[i]) if sums[i] > 0 else 0.0 for j in range(n)] for i in range(m)]
+    G = [
+        [P[i][j] * min(1.0, r[i] / sums[i]) if sums[i] > 0 else 0.0 for j in range(n)]
+        for i in range(m)
+    ]
     sums = column_sums(G)
-    G = [[G[i][j] * min(1.0, c[j] / sums[j]) if sums[j] > 0 else 0.0 for j in range(n)] for i in range(m)]
+    G = [
+        [G[i][j] * min(1.0, c[j] / sums[j]) if sums[j] > 0 else 0.0 for j in range(n)]
+        for i in range(m)
+    ]
     left = [a - b for a, b in zip(r, row_sums(G), strict=True)]
     missing = [a - b for a, b in zip(c, column_sums(G), strict=True)]
     total = sum(left)

@@ -41,7 +41,9 @@ def _two_bins(a, b, M):
 
     def make(L):
         lam = L / M.max()
-        return Problem(np.array([a, 1 - a]), np.array([b, 1 - b]), M, lam, two_bin_value(a, b, M, lam))
+        return Problem(
+            np.array([a, 1 - a]), np.array([b, 1 - b]), M, lam, two_bin_value(a, b, M, lam)
+        )
 
     return make
 
@@ -213,7 +215,21 @@ def emd(r, c, M):
     r, c, M = (np.asarray(x, float) for x in (r, c, M))
     rows, columns = r > 0, c > 0
     r, c = r[rows] / r[rows].sum(), c[columns] / c[columns].sum()
-    return float(ot.emd2(r, c, np.ascontiguousarray(M[np.ix_(rows, columns)]), numItermax=10_000_000))
+    return float(
+        ot.emd2(r, c, np.ascontiguousarray(M[np.ix_(rows, columns)]), numItermax=10_000_000)
+    )
+
+
+def steps_by_logarithms(M, lam, r, c, n):
+    """Algorithm 1 with u and v as logarithms, for where exp(-lam M) underflows."""
+    rows, columns = r > 0, c > 0
+    M, r, c = M[np.ix_(rows, columns)], np.log(r[rows]), np.log(c[columns])
+    u = np.full(r.size, np.log(r.size))
+    for _ in range(n):
+        v = c - np.logaddexp.reduce(u[:, None] - lam * M, axis=0)
+        u = r - np.logaddexp.reduce(v - lam * M, axis=1)
+    v = c - np.logaddexp.reduce(u[:, None] - lam * M, axis=0)
+    return float((np.exp(u[:, None] + v - lam * M) * M).sum())
 
 
 def solved(r, c, M, **options):

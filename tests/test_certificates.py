@@ -1,13 +1,24 @@
-"""Certificates: the bounds contain the exact EMD and are what their formulas say, converged or not."""
+"""Certificates: bounds contain the exact EMD and follow their formulas, converged or not."""
 
 import math
 
 import naive
 import numpy as np
 import pytest
-from problems import digits, emd, grid_costs, mnist_20, plan_error, random_metric, simplex, solved, sparse_histograms
+from problems import (
+    digits,
+    emd,
+    grid_costs,
+    mnist_20,
+    plan_error,
+    random_metric,
+    simplex,
+    solved,
+    sparse_histograms,
+)
 
 import sinkdist as sd
+from sinkdist import bounds, histograms
 
 # Stops of every kind: after a few reads, after a few steps of Algorithm 1, and converged.
 STOPS = [
@@ -22,14 +33,23 @@ GROUNDS = {
     "random metric": (random_metric(24, 0), simplex(10, 24, 1), simplex(10, 24, 2)),
     "grid, sparse": (grid_costs(5, 5), sparse_histograms(10, 25, 3), sparse_histograms(10, 25, 4)),
     "squares": (grid_costs(4, 5) ** 2, simplex(10, 20, 5), sparse_histograms(10, 20, 6)),
-    "rectangular": (np.random.default_rng(7).random((12, 17)), simplex(10, 12, 8), sparse_histograms(10, 17, 9)),
-    "large and small": (
-        grid_costs(4, 4) ** 3, sparse_histograms(10, 16, 10) ** 4, simplex(10, 16, 11) ** 6
+    "rectangular": (
+        np.random.default_rng(7).random((12, 17)),
+        simplex(10, 12, 8),
+        sparse_histograms(10, 17, 9),
     ),
-}  # fmt: skip
+    "large and small": (
+        grid_costs(4, 4) ** 3,
+        sparse_histograms(10, 16, 10) ** 4,
+        simplex(10, 16, 11) ** 6,
+    ),
+}
 for name, (M, X, Y) in GROUNDS.items():
     GROUNDS[name] = M, X / X.sum(axis=1, keepdims=True), Y / Y.sum(axis=1, keepdims=True)
-TRUTH = {name: np.array([emd(x, y, M) for x, y in zip(X, Y, strict=True)]) for name, (M, X, Y) in GROUNDS.items()}
+TRUTH = {
+    name: np.array([emd(x, y, M) for x, y in zip(X, Y, strict=True)])
+    for name, (M, X, Y) in GROUNDS.items()
+}
 
 
 def assert_certified(s, exact, M, r, c):
@@ -62,7 +82,9 @@ def test_bounds_hold_wherever_a_solver_stops(solver, max_iter, L):
         assert_certified(s, TRUTH[name], M, X, Y)
 
 
-@pytest.mark.parametrize("stop", [{"max_iter": 2}, {"iterations": 20}, {}], ids=["capped", "algorithm 1", "converged"])
+@pytest.mark.parametrize(
+    "stop", [{"max_iter": 2}, {"iterations": 20}, {}], ids=["capped", "algorithm 1", "converged"]
+)
 @pytest.mark.parametrize("L", [9, 50])
 def test_bounds_on_real_digits(L, stop):
     X = digits(40)
@@ -77,7 +99,12 @@ def test_bounds_on_mnist(data_folder):
     X = mnist_20(data_folder, 12)
     ground = sd.Ground.grid(20, 20).scaled()
     exact = np.array([emd(x, y, ground.matrix) for x, y in zip(X[:6], X[6:], strict=True)])
-    for L, stop in [(9, {"iterations": 20}), (50, {"iterations": 20}), (50, {"max_iter": 3}), (1000, {})]:
+    for L, stop in [
+        (9, {"iterations": 20}),
+        (50, {"iterations": 20}),
+        (50, {"max_iter": 3}),
+        (1000, {}),
+    ]:
         s = solved(X[:6], X[6:], ground, lam=L, **stop)
         assert_certified(s, exact, ground.matrix, X[:6], X[6:])
 
@@ -104,7 +131,9 @@ def test_the_value_after_a_few_steps_may_lie_below_the_emd_but_its_bounds_never_
 # -------------------------------------------------------------------- the formulas themselves
 
 
-@pytest.mark.parametrize("stop", [{"iterations": 3}, {"max_iter": 2}, {}], ids=["columns exact", "capped", "converged"])
+@pytest.mark.parametrize(
+    "stop", [{"iterations": 3}, {"max_iter": 2}, {}], ids=["columns exact", "capped", "converged"]
+)
 @pytest.mark.parametrize("L", [2, 30])
 @pytest.mark.parametrize("name", GROUNDS)
 @pytest.mark.nojit
@@ -122,15 +151,43 @@ def test_numbers_are_those_of_the_formulas(name, L, stop):
         unit = M.max()
         assert s.value == pytest.approx(naive.cost(P, costs), rel=1e-9)
         assert s.entropy == pytest.approx(naive.entropy(P), rel=1e-9, abs=1e-12)
-        assert s.alpha == pytest.approx(max(0, naive.kl_from_independence(P, a, b)), rel=1e-8, abs=1e-10)
-        assert s.objective == pytest.approx(naive.cost(P, costs) - naive.entropy(P) / lam, rel=1e-9, abs=1e-12)
+        assert s.alpha == pytest.approx(
+            max(0, naive.kl_from_independence(P, a, b)), rel=1e-8, abs=1e-10
+        )
+        assert s.objective == pytest.approx(
+            naive.cost(P, costs) - naive.entropy(P) / lam, rel=1e-9, abs=1e-12
+        )
         lower, upper = s.emd_bounds
-        by_rows, by_columns = naive.lower_bound(costs, f, a, b), naive.lower_bound(naive.transposed(costs), g, b, a)
+        by_rows, by_columns = (
+            naive.lower_bound(costs, f, a, b),
+            naive.lower_bound(naive.transposed(costs), g, b, a),
+        )
         assert lower == pytest.approx(max(0.0, by_rows, by_columns), abs=1e-11 * unit)
         assert upper == pytest.approx(naive.cost(naive.rounded(P, a, b), costs), abs=1e-11 * unit)
         assert s.gap == pytest.approx(naive.gap(P, costs, lam, f, g, a, b), abs=1e-10 * unit)
         if "iterations" in stop:  # right after a column update, where the free bound is defined
             assert naive.free_lower_bound(lam, f, g, a, b) <= by_rows + 1e-12 * unit
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("L", [2, 30])
+@pytest.mark.parametrize("name", GROUNDS)
+def test_any_potentials_whatever_give_bounds(name, L):
+    """Neither marginal is exact, nor the mass 1; POT's exact distance is inside all the same."""
+    M, X, Y = GROUNDS[name]
+    lam, rng = L / np.median(M), np.random.default_rng(12)
+    f, g = M.max() * rng.uniform(-1, 0.3, X.shape), M.max() * rng.uniform(-1, 0.3, Y.shape)
+    r, c = (histograms.read(Z, "Z", dtype=np.dtype(float)) for Z in (X, Y))
+    m = bounds.measure(M, lam, f, g, r, c)
+    rounding = 1e-12 * M.max()
+    assert (m.lower <= TRUTH[name] + rounding).all() and (TRUTH[name] <= m.upper + rounding).all()
+    for k in range(3):
+        a, b, on, at = X[k].tolist(), Y[k].tolist(), X[k] > 0, Y[k] > 0
+        P = np.exp(lam * (f[k][:, None] + g[k] - M)) * np.outer(on, at)
+        truth = naive.gap(P.tolist(), M.tolist(), lam, f[k].tolist(), g[k].tolist(), a, b)
+        assert m.gap[k] == pytest.approx(truth, rel=1e-9, abs=1e-10)
+        assert m.value[k] == pytest.approx(naive.cost(P.tolist(), M.tolist()), rel=1e-9)
+        assert m.entropy[k] == pytest.approx(naive.entropy(P.tolist()), rel=1e-9)
 
 
 @pytest.mark.parametrize("L", [1, 9, 60])
@@ -151,6 +208,8 @@ def test_the_gap_bounds_the_error_of_the_distance(name, L):
 
 def test_bounds_close_as_lam_grows():
     M, X, Y = GROUNDS["random metric"]
-    widths = [np.subtract(*solved(X, Y, M, lam=L).emd_bounds[::-1]).max() for L in (5, 50, 500, 5000)]
+    widths = [
+        np.subtract(*solved(X, Y, M, lam=L).emd_bounds[::-1]).max() for L in (5, 50, 500, 5000)
+    ]
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] < 2e-3

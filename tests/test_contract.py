@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 from naive import log_sinkhorn
-from problems import EXACT, emd, grid_costs, plan_error, random_metric, simplex, solved, sparse_histograms
+from problems import (
+    EXACT,
+    emd,
+    grid_costs,
+    plan_error,
+    random_metric,
+    simplex,
+    solved,
+    sparse_histograms,
+)
 
 import sinkdist as sd
 from sinkdist.solution import Status
@@ -11,7 +20,7 @@ from sinkdist.solvers.table import SOLVERS
 
 STRENGTHS = [1e-3, 0.3, 3.0, 30.0, 300.0, 1e5]
 TOL = {"float64": 1e-11, "float32": 1e-5}
-# On the distance, in units of the largest cost: the plan may be off by tol, float32 input by its rounding.
+# On the distance, in units of the largest cost: a plan off by tol, or the rounding of float32.
 CLOSE = {"float64": 1e-9, "float32": 2e-5}
 #: Solvers that must get there at every strength; the others may stop short, and say so.
 SURE = {"auto", "newton"}
@@ -45,7 +54,11 @@ def test_exact_answers(solver, name, L, dtype):
 RANDOM = {
     "random metric": (random_metric(30, 0), *simplex(2, 30, 1)),
     "grid, sparse": (grid_costs(5, 6), *sparse_histograms(2, 30, 2)),
-    "rectangular": (np.random.default_rng(0).random((9, 14)), simplex(1, 9, 3)[0], simplex(1, 14, 4)[0]),
+    "rectangular": (
+        np.random.default_rng(0).random((9, 14)),
+        simplex(1, 9, 3)[0],
+        simplex(1, 14, 4)[0],
+    ),
     "asymmetric": (np.random.default_rng(1).random((12, 12)), *simplex(2, 12, 5)),
 }
 
@@ -72,7 +85,9 @@ def test_agrees_with_pot_at_convergence(name, L):
     lam = L / np.median(M)
     rows, columns = r > 0, c > 0
     sub = M[np.ix_(rows, columns)]
-    P = ot.bregman.sinkhorn_log(r[rows], c[columns], sub, 1 / lam, numItermax=100_000, stopThr=1e-13)
+    P = ot.bregman.sinkhorn_log(
+        r[rows], c[columns], sub, 1 / lam, numItermax=100_000, stopThr=1e-13
+    )
     ours = sd.distance(r, c, M, lam=lam, tol=1e-12, max_iter=100_000)
     assert ours == pytest.approx(float((P * sub).sum()), rel=1e-9)
 

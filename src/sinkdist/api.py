@@ -32,6 +32,9 @@ __all__ = ["distance", "pairwise", "solve"]
 Array = npt.NDArray[Any]
 
 _TILE_PAIRS = 256
+#: lam times the largest cost beyond which the entropy is lost in rounding; a larger lam is solved here,
+#: and `Solution.lam` says so.
+_STRONGEST = 1e11
 _LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
 _FINE = (int(Status.CONVERGED), int(Status.FIXED))
 
@@ -225,6 +228,7 @@ def pairwise(
     _warn(status, error, call.stopping)
     if coincidence:
         values[_same(A, B)] = 0.0
+        values[_empty(A)], values[:, _empty(B)] = np.nan, np.nan
     return values
 
 
@@ -259,7 +263,10 @@ def _read(
     """Check all that is not a histogram."""
     chosen = table.by_name(solver)
     stop = stopping.read(dtype, tol=tol, max_iter=max_iter, iterations=iterations, solver=chosen.name)
-    return _Call(Ground.of(ground), strength.read(lam=lam, reg=reg, alpha=alpha).lam, stop, chosen, dtype)
+    ground, asked = Ground.of(ground), strength.read(lam=lam, reg=reg, alpha=alpha).lam
+    if asked * ground.max > _STRONGEST:
+        asked = _STRONGEST / ground.max
+    return _Call(ground, asked, stop, chosen, dtype)
 
 
 def _families(
@@ -305,7 +312,7 @@ def _matched(task: Task, R: Histograms, C: Histograms, workers: int, progress: A
 
     size = min(_TILE_PAIRS, -(-full.size // workers)) or 1
     with counting(progress, full.size) as counter:
-        threads.run((full[k : k + size] for k in range(0, full.size, size)), work, workers)
+        threads.run((full[k : k + size] for k in range(0, full.size, size)), work, workers, task.stop)
     return answers
 
 
@@ -335,7 +342,7 @@ def _all_pairs(
     total = rows * (rows + 1) // 2 if mirrored else rows * order.size
     with counting(progress, total) as counter:
         plan = fans(A.n, order, _TILE_PAIRS, upper=mirrored)
-        threads.run(plan, work, workers)
+        threads.run(plan, work, workers, task.stop)
     return values, status, error
 
 
@@ -375,7 +382,7 @@ def _solution_of_one(
 ) -> Solution:
     """Solve one pair."""
     outcome, rows, columns = solve_pair(call.task(True, workers), R.rows[0], C.rows[0])
-    _warn_of_one(outcome, call.stopping)
+    _warn_of_one(outcome, call.stopping, depth=5)
     value = 0.0 if coincidence and _coincide(R, C)[0] else outcome.value
     f, g = _spread(outcome.f, rows, R.d), _spread(outcome.g, columns, C.d)
     return Solution(
@@ -411,10 +418,10 @@ def _solution(call: _Call, R: Histograms, C: Histograms, answers: Answers, coinc
     )
 
 
-def _warn_of_one(outcome: Outcome, stop: Stopping) -> None:
+def _warn_of_one(outcome: Outcome, stop: Stopping, depth: int = 4) -> None:
     """The warning for a single pair, if it stopped short."""
     if outcome.status not in _FINE:
-        _warn(np.array([outcome.status]), np.array([outcome.error]), stop, depth=4)
+        _warn(np.array([outcome.status]), np.array([outcome.error]), stop, depth)
 
 
 def _warn(status: Array, error: Array, stop: Stopping, depth: int = 3) -> None:
@@ -428,7 +435,7 @@ def _warn(status: Array, error: Array, stop: Stopping, depth: int = 3) -> None:
     if count > capped:
         reasons.append(f"{count - capped} stalled at the limit of rounding")
     warnings.warn(
-        f"{count} of {status.size} pairs did not reach tol={stop.tol:g}: {' and '.join(reasons)}; "
+        f"{count} of {np.count_nonzero(status != Status.EMPTY)} pairs did not reach tol={stop.tol:g}: {' and '.join(reasons)}; "
         f"the worst marginal error is {float(error[short].max()):.2g}. "
         "Raise max_iter or tol; the emd_bounds of solve hold anyway.",
         ConvergenceWarning,
@@ -437,18 +444,31 @@ def _warn(status: Array, error: Array, stop: Stopping, depth: int = 3) -> None:
 
 
 def _coincide(R: Histograms, C: Histograms) -> Array:
-    """Which matched pairs are of equal histograms."""
-    same = _same(R, C)
-    return same.ravel() if R.is_vector or C.is_vector else same.diagonal()
+    """Which matched pairs are of equal histograms with mass."""
+    first, second = _identities(R, C)
+    return np.asarray((first == second) & ~(_empty(R) | _empty(C)))
 
 
 def _same(A: Histograms, B: Histograms) -> Array:
-    """Whether each row of one family equals each row of another, to the bit."""
-    if A.d != B.d:
-        return np.zeros((A.n, B.n), bool)
-    numbers: dict[bytes, int] = {}
-    first, second = (
-        np.array([numbers.setdefault(_rows(family, np.array([k])).tobytes(), len(numbers)) for k in range(family.n)])
-        for family in (A, B)
-    )
+    """Whether each row of one family equals each row of another."""
+    first, second = _identities(A, B)
     return np.asarray(first[:, None] == second)
+
+
+def _identities(A: Histograms, B: Histograms) -> tuple[Array, Array]:
+    """A number for each row of two families; equal rows have equal numbers."""
+    numbers: dict[bytes, int] = {}
+
+    def number(family: Histograms, k: int) -> int:
+        row = _rows(family, np.array([k])) + 0.0  # -0.0 is 0.0
+        return numbers.setdefault(row.tobytes(), len(numbers))
+
+    if A is B:
+        first = np.array([number(A, k) for k in range(A.n)], int)
+        return first, first
+    if A.d != B.d:
+        return np.arange(A.n), -1 - np.arange(B.n)
+    return (
+        np.array([number(A, k) for k in range(A.n)], int),
+        np.array([number(B, k) for k in range(B.n)], int),
+    )

@@ -56,8 +56,9 @@ def plan(M: Array, lam: float, f: Array, g: Array) -> npt.NDArray[np.float64]:
 
 def rounded(P: Array, r: Array, c: Array) -> npt.NDArray[np.float64]:
     """The nearest coupling by scaling down and a rank-one repair (Altschuler, Weed, Rigollet 2017)."""
-    G = P * np.minimum(1.0, r / P.sum(axis=1))[:, None]
-    G *= np.minimum(1.0, c / G.sum(axis=0))
+    with np.errstate(divide="ignore", over="ignore"):  # a sum of 0 is scaled by 1
+        G = P * np.minimum(1.0, r / P.sum(axis=1))[:, None]
+        G *= np.minimum(1.0, c / G.sum(axis=0))
     left, missing = np.maximum(r - G.sum(axis=1), 0.0), np.maximum(c - G.sum(axis=0), 0.0)
     if left.sum() > 0.0:
         G += np.outer(left, missing) / left.sum()
@@ -67,7 +68,6 @@ def rounded(P: Array, r: Array, c: Array) -> npt.NDArray[np.float64]:
 def _pair(M: Array, lam: float, f: Array, g: Array, r: Array, c: Array) -> tuple[float, ...]:
     """The six numbers of `Measures` for one pair on bins with mass."""
     P = plan(M, lam, f, g)
-    P = np.where(P.sum(axis=1, keepdims=True) > 0.0, P, np.finfo(float).tiny)
     rows, columns = P.sum(axis=1), P.sum(axis=0)
     entropy = _entropy(P)
     alpha = max(0.0, -entropy - float(rows @ np.log(r)) - float(columns @ np.log(c)))

@@ -2,8 +2,7 @@
 
 Whatever the caller holds (arrays, nested lists, counts, pandas, scipy.sparse) becomes `Histograms`:
 rows that are finite, non-negative and sum to 1. Input is never written to; rows that already fit
-are not copied. Masses below the smallest normal number count as zero, so that every positive mass
-has a finite reciprocal.
+are not copied. Negligible masses, below 1e-100 in float64, count as zero.
 """
 
 from __future__ import annotations
@@ -35,8 +34,9 @@ Array: TypeAlias = npt.NDArray[Any]
 
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT64 = np.dtype(np.float64)
-# Twice the smallest normal number: what rescaling by a sum near 1 cannot push below it.
-_SAFELY_NORMAL = {dtype: 2 * float(np.finfo(dtype).tiny) for dtype in (_FLOAT32, _FLOAT64)}
+# Masses below these count as zero: they change no distance that can be seen, and their scalings
+# would leave the range of the dtype. Twice the limit is what rescaling cannot push below it.
+_NEGLIGIBLE = {_FLOAT32: float(np.finfo(np.float32).tiny), _FLOAT64: 1e-100}
 # Negative entries down to this fraction of their row's maximum are rounding and become 0.
 _ROUNDING = {"e": 1e-3, "f": 1e-6}
 _ROUNDING_DOUBLE = 1e-12
@@ -189,8 +189,8 @@ def _as_is(values: Array) -> Array | None:
     """The quick way: masses in the working dtype with nothing to repair, else None."""
     if not (values.flags.c_contiguous and values.flags.aligned):
         return None
-    # NaN, negative and subnormal masses are all "not zero, yet not above the bound".
-    large = np.count_nonzero(values >= _SAFELY_NORMAL[values.dtype])
+    # NaN, negative and negligible masses are all "not zero, yet not above the bound".
+    large = np.count_nonzero(values >= 2.0 * _NEGLIGIBLE[values.dtype])
     if values.ndim == 1:
         if large != np.count_nonzero(values):
             return None
@@ -230,7 +230,7 @@ def _with_care(
             raise InputError(place.wrong_sum(off, float(totals[off[0]])))
     if (totals != 1.0).any():
         rows = with_masses(rows, masses(rows) / spread(totals, rows))
-    return Histograms(flushed(rows, dtype), place.is_vector, empty if empty.any() else None)
+    return Histograms(flushed(rows, dtype, _NEGLIGIBLE[dtype]), place.is_vector, empty if empty.any() else None)
 
 
 def _non_negative(rows: Rows, place: Place, rounding: float) -> Rows:

@@ -84,10 +84,10 @@ def position(rows: Rows, mask: npt.NDArray[np.bool_]) -> tuple[int, int, float]:
     return int(np.searchsorted(rows.indptr, k, side="right")) - 1, int(rows.indices[k]), value
 
 
-def flushed(rows: Rows, dtype: np.dtype[Any]) -> Rows:
-    """`rows` in `dtype`, with what it can only hold as a subnormal number set to 0."""
+def flushed(rows: Rows, dtype: np.dtype[Any], smallest: float) -> Rows:
+    """`rows` in `dtype`, with what is below `smallest` set to 0."""
     numbers = masses(rows).astype(dtype, copy=False)
-    small = (numbers != 0.0) & (numbers < np.finfo(dtype).tiny)
+    small = (numbers != 0.0) & (numbers < smallest)
     if small.any():
         numbers = np.where(small, dtype.type(0), numbers)
     elif numbers is masses(rows):

@@ -149,7 +149,7 @@ class Solution:
                 f"Solution(value={self.value:.4g}, marginal_error={self.marginal_error:.1e}, "
                 f"converged={bool(self.converged)}, solver={self.solver!r}, n_iter={self.n_iter})"
             )
-        worst = float(np.max(self.marginal_error, initial=0.0))
+        worst = float(np.nanmax(self.marginal_error, initial=0.0))
         return (
             f"Solution({self.value.size} pairs, {int(np.sum(self.converged))} converged, "
             f"worst marginal_error={worst:.1e})"

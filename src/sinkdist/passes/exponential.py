@@ -1,8 +1,9 @@
 """Exponentials of whole rows: the stabilised kernel and the log-domain updates.
 
-``math.exp`` inside a compiled loop is a scalar call. A polynomial on the reduced argument, scaled by writing the
-exponent's bits, vectorises and costs a fifth (relative error below 4e-16). Arguments below ``FLOOR`` give
-``exp(FLOOR)``, a normal number too small to matter, because denormal arithmetic is very slow.
+``math.exp`` inside a compiled loop is a scalar call. A polynomial on the reduced argument, scaled
+by writing the exponent's bits, vectorises and costs a fifth (relative error below 4e-16). Arguments
+below ``FLOOR`` give ``exp(FLOOR)``, a normal number too small to matter, because denormal
+arithmetic is very slow.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 
 import numpy as np
 
-from sinkdist.passes.compiled import compiled, compiled_as_written
+from sinkdist.passes.compiled import Array, compiled, compiled_as_written
 
 FLOOR = -690.0
 CEILING = 690.0
@@ -21,8 +22,8 @@ LN2_LOW = 1.90821492927058770002e-10
 
 
 @compiled_as_written
-def exp_in_place(x, bits, exponents):
-    """``x <- exp(x)``; ``bits`` is the int64 view of ``x``, ``exponents`` int64 scratch of its size."""
+def exp_in_place(x: Array, bits: Array, exponents: Array) -> None:
+    """``x <- exp(x)``; ``bits`` is its int64 view, ``exponents`` int64 scratch of its size."""
     for j in range(x.size):
         t = min(max(x[j], FLOOR), CEILING)
         k = np.floor(t * LOG2E + 0.5)
@@ -47,7 +48,7 @@ def exp_in_place(x, bits, exponents):
 
 
 @compiled
-def gibbs_kernel(M, lam, K):
+def gibbs_kernel(M: Array, lam: float, K: Array) -> None:
     """``K = exp(-lam M)``, computed in float64 whatever the dtype of ``K``."""
     m, n = M.shape
     row, exponents = np.empty(n), np.empty(n, np.int64)
@@ -61,7 +62,7 @@ def gibbs_kernel(M, lam, K):
 
 
 @compiled
-def stabilised_kernel(M, lam, f, g, K, bits):
+def stabilised_kernel(M: Array, lam: float, f: Array, g: Array, K: Array, bits: Array) -> None:
     """``K = exp(lam (f_i + g_j - M_ij))``: the plan itself when ``f, g`` are its potentials."""
     m, n = M.shape
     exponents = np.empty(n, np.int64)
@@ -73,7 +74,9 @@ def stabilised_kernel(M, lam, f, g, K, bits):
 
 
 @compiled
-def log_row_update(M, lam, r, f, g, row, bits):
+def log_row_update(
+    M: Array, lam: float, r: Array, f: Array, g: Array, row: Array, bits: Array
+) -> None:
     """``f_i = (log r_i - log sum_j exp(lam (g_j - M_ij))) / lam``: an exact row update at any lam.
 
     ``row`` is scratch of ``n`` float64, ``bits`` its int64 view.
@@ -95,7 +98,9 @@ def log_row_update(M, lam, r, f, g, row, bits):
 
 
 @compiled
-def log_column_update(M, lam, c, f, g, row, bits, tol):
+def log_column_update(
+    M: Array, lam: float, c: Array, f: Array, g: Array, row: Array, bits: Array, tol: float
+) -> float:
     """The same for the columns, given ``f``, unless their L1 error is at most ``tol``; that error.
 
     Sums run over rows of ``M``, in step for all columns, so that memory is read in order.

@@ -1,19 +1,20 @@
 """Passes for Newton's method on the dual of one pair.
 
-With ``u`` eliminated (exact rows), the dual is a concave function of ``log v`` with gradient ``c - P^T 1``
-and Hessian ``-(diag(P^T 1) - P^T diag(1/r) P)``, a weighted graph Laplacian. Products with it take one read of
-the dense kernel, or of a sparse copy of ``P`` where most of ``P`` is negligible.
+With ``u`` eliminated (exact rows), the dual is a concave function of ``log v`` with gradient
+``c - P^T 1`` and Hessian ``-(diag(P^T 1) - P^T diag(1/r) P)``, a weighted graph Laplacian. Products
+with it take one read of the dense kernel, or of a sparse copy of ``P`` where most of ``P`` is
+negligible.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from sinkdist.passes.compiled import compiled
+from sinkdist.passes.compiled import Array, compiled
 
 
 @compiled
-def dense_product(K, w, scale, acc):
+def dense_product(K: Array, w: Array, scale: Array, acc: Array) -> None:
     """``acc = K^T (scale * (K w))`` in one read."""
     m, n = K.shape
     whole = m - m % 4
@@ -39,8 +40,8 @@ def dense_product(K, w, scale, acc):
 
 
 @compiled
-def dense_diagonal(K, scale, acc):
-    """``acc_j = sum_i scale_i K_ij^2``: with ``scale = u^2 / r``, what the plan takes off the diagonal."""
+def dense_diagonal(K: Array, scale: Array, acc: Array) -> None:
+    """``acc_j = sum_i scale_i K_ij^2``: the diagonal of the matrix in `dense_product`."""
     m, n = K.shape
     for j in range(n):
         acc[j] = 0.0
@@ -53,11 +54,15 @@ CHUNK = 64  #: columns looked at together: most of a sparse row is passed over a
 
 
 @compiled
-def sparsify(K, u, v, r, c, cut, starts, columns, values):
-    """Rows of ``P`` without entries below ``cut * min(r_i, c_j)``, rescaled to sum to ``r``; the count, or -1.
+def sparsify(
+    K: Array, u: Array, v: Array, r: Array, c: Array, cut: float,
+    starts: Array, columns: Array, values: Array,
+) -> int:  # fmt: skip
+    """Rows of ``P`` without entries up to ``cut * min(r_i, c_j)``, rescaled to sum to ``r``.
 
-    Rescaling keeps the Laplacian exactly singular on constants, so dropping entries costs a relative,
-    not an absolute, error. Returns -1 when the entries do not fit into ``values``.
+    Rescaling keeps the Laplacian exactly singular on constants, so dropping entries costs a
+    relative, not an absolute, error. Returns the number of entries, or -1 when they do not fit
+    into ``values``.
     """
     m, n = K.shape
     low_column = np.empty(n)
@@ -72,7 +77,7 @@ def sparsify(K, u, v, r, c, cut, starts, columns, values):
         kept = 0.0
         low_row = cut * r[i]
         for start in range(0, n, CHUNK):
-            # Slices, because a loop over range(a, b) guards against negative indices and stays scalar.
+            # Slices: a loop over range(a, b) guards against negative indices and stays scalar.
             part, scale, low = (
                 K[i, start : start + CHUNK],
                 v[start : start + CHUNK],
@@ -98,7 +103,9 @@ def sparsify(K, u, v, r, c, cut, starts, columns, values):
 
 
 @compiled
-def sparse_product(starts, columns, values, r, y, acc):
+def sparse_product(
+    starts: Array, columns: Array, values: Array, r: Array, y: Array, acc: Array
+) -> None:
     """``acc = P^T (P y / r)`` for sparse rows."""
     for j in range(acc.size):
         acc[j] = 0.0
@@ -112,7 +119,9 @@ def sparse_product(starts, columns, values, r, y, acc):
 
 
 @compiled
-def sparse_diagonals(starts, columns, values, r, sums, acc):
+def sparse_diagonals(
+    starts: Array, columns: Array, values: Array, r: Array, sums: Array, acc: Array
+) -> None:
     """Column sums of the sparse plan and what it takes off the Hessian's diagonal."""
     for j in range(acc.size):
         sums[j] = 0.0

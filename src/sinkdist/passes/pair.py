@@ -1,7 +1,7 @@
 """Passes over the kernel of one pair: each reads the ``m x n`` matrix once.
 
-``P = diag(u) K diag(v)``. A *row pass* takes ``v``, sets ``u = r / (K v)`` and returns the column sums
-``K^T u`` from the same read, so the state after it has exact rows and known column sums.
+``P = diag(u) K diag(v)``. A *row pass* takes ``v``, sets ``u = r / (K v)`` and returns the column
+sums ``K^T u`` from the same read, so the state after it has exact rows and known column sums.
 Vectors are float64 whatever the kernel's dtype: only the traffic of ``K`` costs.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinkdist.passes.compiled import compiled
+from sinkdist.passes.compiled import Array, compiled
 
 #: Row sums outside these limits cannot be trusted to be representable: the log domain takes over.
 SMALLEST = 1e-280
@@ -17,7 +17,7 @@ LARGEST = 1e280
 
 
 @compiled
-def gather(K, rows, columns, out):
+def gather(K: Array, rows: Array, columns: Array, out: Array) -> None:
     """Copy the block of ``K`` on the given bins."""
     for a in range(rows.size):
         i = rows[a]
@@ -26,7 +26,7 @@ def gather(K, rows, columns, out):
 
 
 @compiled
-def column_sums(K, u, acc):
+def column_sums(K: Array, u: Array, acc: Array) -> None:
     """``acc = K^T u``."""
     m, n = K.shape
     for j in range(n):
@@ -37,13 +37,13 @@ def column_sums(K, u, acc):
 
 
 @compiled
-def representable(s):
+def representable(s: float) -> bool:
     """Whether a row sum lies where float64 can be trusted; False for NaN too."""
     return s > SMALLEST and s < LARGEST
 
 
 @compiled
-def row_pass(K, r, v, u, acc):
+def row_pass(K: Array, r: Array, v: Array, u: Array, acc: Array) -> bool:
     """``u = r / (K v)`` and ``acc = K^T u`` in one read; False when a row sum is not representable.
 
     Four rows at a time, which halves the traffic of ``v`` and ``acc``.
@@ -77,8 +77,8 @@ def row_pass(K, r, v, u, acc):
 
 
 @compiled
-def power(x, w):
-    """``x**w`` to second order around 1, which is all a relaxed step needs; plain where far from 1."""
+def power(x: float, w: float) -> float:
+    """``x**w`` to second order around 1, all that a relaxed step needs; plain where far from 1."""
     e = x - 1.0
     if abs(e) > 0.5:
         return x
@@ -86,14 +86,14 @@ def power(x, w):
 
 
 @compiled
-def relaxed_row(have, want, u, w):
+def relaxed_row(have: float, want: float, u: float, w: float) -> float:
     """One bin's relaxed update ``u (want / have)^w``."""
     return u * power(want / have, w)
 
 
 @compiled
-def relaxed_row_pass(K, r, v, u, acc, w):
-    """Like `row_pass` with ``u <- u (r / (u K v))^w``; returns the rows' L1 error before the update.
+def relaxed_row_pass(K: Array, r: Array, v: Array, u: Array, acc: Array, w: float) -> float:
+    """Like `row_pass` with ``u <- u (r / (u K v))^w``; returns the rows' L1 error before it.
 
     Infinite when a row sum is not representable.
     """
@@ -133,7 +133,7 @@ def relaxed_row_pass(K, r, v, u, acc, w):
 
 
 @compiled
-def relaxed_column_step(c, v, acc, w):
+def relaxed_column_step(c: Array, v: Array, acc: Array, w: float) -> float:
     """``v <- v (c / (v acc))^w``; returns the columns' L1 error before the update."""
     error = 0.0
     for j in range(c.size):
@@ -146,7 +146,7 @@ def relaxed_column_step(c, v, acc, w):
 
 
 @compiled
-def plan_cost(K, M, u, v):
+def plan_cost(K: Array, M: Array, u: Array, v: Array) -> float:
     """``<P, M>`` from one read of ``K`` and ``M``."""
     m, n = K.shape
     total = 0.0
@@ -159,7 +159,7 @@ def plan_cost(K, M, u, v):
 
 
 @compiled
-def mean_cost(M, r, c):
+def mean_cost(M: Array, r: Array, c: Array) -> float:
     """``r^T M c`` in one read."""
     m, n = M.shape
     total = 0.0

@@ -6,10 +6,11 @@ several threads share it: the first one in sets it, the last one out restores it
 
 from __future__ import annotations
 
+import numbers
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import islice
 from typing import Any, TypeVar
@@ -25,18 +26,23 @@ def count(workers: Any) -> int:
     """Threads for the ``workers`` option: None is one for each core this process may use."""
     if workers is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(workers, bool) or not isinstance(workers, int):
+    if isinstance(workers, bool) or not isinstance(workers, numbers.Integral):
         raise InputTypeError(f"The 'workers' option must be a whole number. Got {workers!r} instead.")
     if workers < 1:
         raise InputError(f"The 'workers' option must be at least 1. Got {workers} instead.")
-    return workers
+    return int(workers)
 
 
-def run(tiles: Iterable[T], work: Callable[[T], object], workers: int) -> None:
+def run(
+    tiles: Iterable[T],
+    work: Callable[[T], object],
+    workers: int,
+    stop: threading.Event | None = None,
+) -> None:
     """Call ``work`` on every tile, on ``workers`` threads; the first exception stops the rest.
 
     Tiles are taken from the iterable as threads become free, so a plan may be long and lazy. On
-    Ctrl-C the tiles under way are finished and no other is begun.
+    Ctrl-C, or any other exception, ``stop`` is set for the tiles under way and no other is begun.
     """
     with single_blas_thread():
         if workers == 1:
@@ -53,14 +59,11 @@ def run(tiles: Iterable[T], work: Callable[[T], object], workers: int) -> None:
                         future.result()
                     running |= {pool.submit(work, tile) for tile in islice(queue, len(done))}
             except BaseException:
-                _cancel(running)
+                if stop is not None:
+                    stop.set()
+                for future in running:
+                    future.cancel()
                 raise
-
-
-def _cancel(futures: set[Future[object]]) -> None:
-    """Keep what has not begun from beginning."""
-    for future in futures:
-        future.cancel()
 
 
 class _Limit:

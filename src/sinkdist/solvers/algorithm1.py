@@ -1,7 +1,7 @@
 """Algorithm 1 of the paper to the letter, with a fixed number of steps and no test.
 
-Start at ``x = 1/m``, update ``x`` the asked number of times, then ``u = 1/x``, ``v = c / (K^T u)`` and the value.
-Written with ``u = 1/x``, one update is ``v = c / (K^T u)``, ``u = r / (K v)``.
+Start at ``x = 1/m``, update ``x`` the asked number of times, then ``u = 1/x``, ``v = c / (K^T u)``
+and the value. Written with ``u = 1/x``, one update is ``v = c / (K^T u)``, ``u = r / (K v)``.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import math
 
 import numpy as np
 
-from sinkdist.passes.compiled import compiled
+from sinkdist.passes.compiled import Array, compiled
 from sinkdist.passes.exponential import log_column_update, log_row_update, stabilised_kernel
 from sinkdist.passes.pair import column_sums, plan_cost, row_pass
 
 
 @compiled
-def _updates(K, r, c, u, v, iterations):
+def _updates(K: Array, r: Array, c: Array, u: Array, v: Array, iterations: int) -> None:
     """The loop of Algorithm 1 and its last line but one."""
     acc = np.empty(c.size)
     u[:] = float(r.size)  # x = ones / length(r)
@@ -29,14 +29,20 @@ def _updates(K, r, c, u, v, iterations):
         v[j] = c[j] / acc[j]
 
 
-def algorithm1_pair(K, M, lam, r, c, iterations):
-    """One pair on bins with mass; potentials and value."""
+def algorithm1_pair(
+    K: Array, M: Array, lam: float, r: Array, c: Array, iterations: int
+) -> tuple[Array, Array, float] | tuple[None, None, float]:
+    """One pair on bins with mass; potentials and value, or None where not representable."""
     u, v = np.empty(r.size), np.empty(c.size)
     _updates(K, r, c, u, v, iterations)
+    if not (min(u.min(), v.min()) > 0.0 and max(u.max(), v.max()) < np.inf):
+        return None, None, np.nan
     return np.log(u) / lam, np.log(v) / lam, plan_cost(K, M, u, v)
 
 
-def algorithm1_log(M, lam, r, c, iterations):
+def algorithm1_log(
+    M: Array, lam: float, r: Array, c: Array, iterations: int
+) -> tuple[Array, Array, float]:
     """The same in the log domain, for where the kernel is not representable."""
     f, g = np.full(r.size, math.log(r.size) / lam), np.zeros(c.size)
     row = np.empty(c.size)
@@ -50,7 +56,7 @@ def algorithm1_log(M, lam, r, c, iterations):
     return f, g, plan_cost(K, M, np.ones(r.size), np.ones(c.size))
 
 
-def algorithm1_block(K, R, C, iterations):
+def algorithm1_block(K: Array, R: Array, C: Array, iterations: int) -> tuple[Array, Array]:
     """Many pairs by matrix products; ``R`` has one row, shared, or one per pair. Returns U, V.
 
     Bins without mass in some pairs are harmless: their weight is 0 and so is their scaling.

@@ -1,29 +1,31 @@
 """Scaling of many pairs at once: matrix products over a block that stays in cache.
 
-The same sweeps and the same policy as for one pair; converged pairs are retired and the block is closed up, so
-that slow pairs do not make quick ones wait.
+The same sweeps and the same policy as for one pair; converged pairs are retired and the block is
+closed up, so that slow pairs do not make quick ones wait.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sinkdist.passes.block import column_error, column_step, row_step
-from sinkdist.passes.compiled import compiled
+from sinkdist.passes.compiled import Array, compiled
 from sinkdist.solvers.relaxation import BROKEN, FIELDS, GO, OMEGA, SWEEPS, THETA2, begin, decide
 
 CROWDED = 0.75  #: close the block up when fewer pairs than this part of it are still at work
 
 
 @compiled
-def _begin_all(state):
+def _begin_all(state: Array) -> None:
     """Fresh pairs."""
     for k in range(state.shape[0]):
         begin(state[k])
 
 
 @compiled
-def _decide_all(state, error, tol, limit, act):
+def _decide_all(state: Array, error: Array, tol: float, limit: float, act: Array) -> int:
     """Every pair's next step; how many are still at work."""
     going = 0
     for k in range(state.shape[0]):
@@ -33,16 +35,19 @@ def _decide_all(state, error, tol, limit, act):
     return going
 
 
-def scale_block(K, R, C, tol, limit, sweeps):
+def scale_block(
+    K: Array, R: Array, C: Array, tol: float, limit: float, sweeps: int
+) -> tuple[Array, Array, Array, Array, Array, Array]:
     """Scale the pairs ``(R, C)`` together; ``R`` has one row, shared, or one per pair.
 
-    Returns U, V, error, n_iter, act and relaxed, one row or entry per pair; as for one pair, the rows
-    of a pair that is DONE or GO are exact.
+    Returns U, V, error, n_iter, act and relaxed, one row or entry per pair; as for one pair, the
+    rows of a pair that is DONE or GO are exact.
     """
-    ended = _Ended(C.shape[0], *K.shape, K.dtype)
+    ended = _Ended(C.shape[0], K.shape[0], K.shape[1], K.dtype)
     index = np.arange(C.shape[0])
     U, V = np.zeros((index.size, K.shape[0]), K.dtype), (C > 0).astype(K.dtype)
-    state, error, act = np.empty((index.size, FIELDS)), np.empty(index.size), np.full(index.size, GO)
+    state, error = np.empty((index.size, FIELDS)), np.empty(index.size)
+    act = np.full(index.size, GO)
     _begin_all(state)
     for _ in range(sweeps):
         omega = state[:, OMEGA].copy()
@@ -69,12 +74,15 @@ def scale_block(K, R, C, tol, limit, sweeps):
 class _Ended:
     """Where retired pairs are put, in the order of the block they came from."""
 
-    def __init__(self, pairs, m, n, dtype):
+    def __init__(self, pairs: int, m: int, n: int, dtype: np.dtype[Any]) -> None:
         self.U, self.V = np.zeros((pairs, m), dtype), np.zeros((pairs, n), dtype)
         self.error, self.act = np.full(pairs, np.inf), np.full(pairs, GO)
         self.n_iter, self.relaxed = np.zeros(pairs, np.int64), np.zeros(pairs, bool)
 
-    def take(self, chosen, index, U, V, error, act, state):
+    def take(
+        self, chosen: Array, index: Array,
+        U: Array, V: Array, error: Array, act: Array, state: Array,
+    ) -> None:  # fmt: skip
         """Keep the chosen rows of a block whose pairs have the given indices."""
         where = index[chosen]
         self.U[where], self.V[where] = U[chosen], V[chosen]

@@ -1,9 +1,9 @@
 """Climbing to a large lam: Newton on a ladder of smaller ones, in the log domain.
 
-At a large lam Newton's method needs a start near the solution. Potentials change little with lam, so the ladder
-solves loosely at ``lam / 4^k``, carries the potentials up, extrapolated linearly in ``1 / lam``, and is
-strict on the last rung only. Each rung works on the stabilised kernel ``exp(lam (f_i + g_j - M_ij))``, which is
-nearly the plan and therefore representable at any lam.
+At a large lam Newton's method needs a start near the solution. Potentials change little with lam,
+so the ladder solves loosely at ``lam / 4^k``, carries the potentials up, extrapolated linearly in
+``1 / lam``, and is strict on the last rung only. Each rung works on the stabilised kernel
+``exp(lam (f_i + g_j - M_ij))``, which is nearly the plan and therefore representable at any lam.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sinkdist.passes.compiled import Array
 from sinkdist.passes.exponential import stabilised_kernel
 from sinkdist.passes.pair import mean_cost, plan_cost, row_pass
 from sinkdist.solvers import newton
@@ -22,8 +23,9 @@ from sinkdist.solvers.relaxation import BROKEN, DONE, GO, SLOW
 RATIO = 4.0  #: from one rung to the next
 FIRST = 12.0  #: lam times the mean cost on the lowest rung, at most
 LOOSE = 1e-2  #: marginal error that is good enough to climb on
+FEW = 12  #: reads that a rung needs at least
 PLAIN_SWEEPS = 3  #: before Newton on each rung
-TRUSTED = 400.0  #: log scalings beyond which floored entries of the kernel might matter: absorb again
+TRUSTED = 400.0  #: log scalings beyond this are absorbed: floored entries might matter
 WORK = 1e8  #: kernel entries read between two looks at the outside world
 
 
@@ -31,19 +33,22 @@ WORK = 1e8  #: kernel entries read between two looks at the outside world
 class Climb:
     """Where a climb ended: potentials with exact rows, and how it stands."""
 
-    f: np.ndarray
-    g: np.ndarray
+    f: Array
+    g: Array
     value: float
     error: float
     n_iter: int
     act: int
 
 
-def climb(M, lam, r, c, tol, max_iter):
+def climb(M: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int) -> Climb:
     """Solve one pair at ``lam``; costs ``M`` and marginals hold positive mass only."""
     mean = mean_cost(M, r, c)
     rungs = max(0, math.ceil(math.log(max(lam * mean, 1e-300) / FIRST) / math.log(RATIO)))
     f, g = np.zeros(r.size), np.zeros(c.size)
+    if max_iter < FEW * (rungs + 1):  # too few reads to climb: sweep, which is better than nothing
+        made, error = log_sweeps(M, lam, r, c, f, g, tol, max_iter)
+        return Climb(f, g, _cost(M, lam, f, g), error, made, DONE if error <= tol else GO)
     K = np.empty(M.shape)
     before = None
     n_iter = 0
@@ -62,7 +67,9 @@ def climb(M, lam, r, c, tol, max_iter):
     return Climb(f, g, value, error, n_iter, act)
 
 
-def _extrapolated(f, g, before, here):
+def _extrapolated(
+    f: Array, g: Array, before: tuple[Array, Array, float] | None, here: float
+) -> tuple[Array, Array]:
     """Potentials at the next rung: linear in ``1 / lam`` through the last two."""
     if before is None:
         return f, g
@@ -71,13 +78,15 @@ def _extrapolated(f, g, before, here):
     return f + step * (f - old_f), g + step * (g - old_g)
 
 
-def _rung(M, K, lam, r, c, f, g, tol, allowance):
+def _rung(
+    M: Array, K: Array, lam: float, r: Array, c: Array, f: Array, g: Array,
+    tol: float, allowance: int,
+) -> tuple[Array, Array, float, float, int, int]:  # fmt: skip
     """Newton at one lam from the given potentials, with log-domain sweeps where the kernel breaks.
 
-    Returns potentials, value, error, reads, and DONE, GO (the allowance is used up) or SLOW (no further
-    progress in this precision).
+    Returns potentials, value, error, reads, and DONE, GO (the allowance is used up) or SLOW (no
+    further progress in this precision).
     """
-    m, n = M.shape
     reads, failures, best = 0, 0, np.inf
     control = np.empty(newton.FIELDS)
     newton.begin(control)
@@ -100,19 +109,26 @@ def _rung(M, K, lam, r, c, f, g, tol, allowance):
             stuck = failures > 2 and not error < 0.5 * best
             best = min(best, error)
             if error <= tol or reads >= allowance or stuck:
-                stabilised_kernel(M, lam, f, g, K, K.view(np.int64))
-                value = plan_cost(K, M, np.ones(m), np.ones(n))
                 act = DONE if error <= tol else (SLOW if stuck else GO)
-                return f, g, value, error, reads, act
+                return f, g, _cost(M, lam, f, g), error, reads, act
 
 
-def _newton_on(K, r, c, control, tol, allowance):
+def _cost(M: Array, lam: float, f: Array, g: Array) -> float:
+    """``<P, M>`` of the plan with the given potentials."""
+    K = np.empty(M.shape)
+    stabilised_kernel(M, lam, f, g, K, K.view(np.int64))
+    return plan_cost(K, M, np.ones(f.size), np.ones(g.size))
+
+
+def _newton_on(
+    K: Array, r: Array, c: Array, control: Array, tol: float, allowance: int
+) -> tuple[Array, Array, int, float, int]:
     """A few plain sweeps, which mend what extrapolation got wrong, then Newton.
 
     Ends with GO when the allowance is used up or the scalings want to be absorbed.
     """
     m, n = K.shape
-    steps = max(1, int(WORK / (m * n)))
+    at_once = max(2, int(WORK / (m * n)))
     u, v, acc = np.empty(m), np.ones(n), np.empty(n)
     control[newton.READS], control[newton.DAMPING] = 0.0, newton.DAMPED
     for _ in range(PLAIN_SWEEPS):
@@ -120,6 +136,7 @@ def _newton_on(K, r, c, control, tol, allowance):
             return u, v, BROKEN, np.inf, PLAIN_SWEEPS
         v[:] = c / acc
     while True:
-        act, error = newton.newton_pair(K, r, c, u, v, acc, control, tol, steps)
+        until = min(control[newton.READS] + at_once, allowance)
+        act, error = newton.newton_pair(K, r, c, u, v, acc, control, tol, until)
         if act != GO or control[newton.READS] >= allowance or newton.far(v):
             return u, v, act, error, PLAIN_SWEEPS + int(control[newton.READS])

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from sinkdist.passes.compiled import Array
 from sinkdist.passes.exponential import log_column_update, log_row_update
 
 
-def log_sweeps(M, lam, r, c, f, g, tol, sweeps):
-    """Sweep ``f, g`` in place until the L1 marginal error is at most ``tol``; the sweeps and the error.
+def log_sweeps(
+    M: Array, lam: float, r: Array, c: Array, f: Array, g: Array, tol: float, sweeps: int
+) -> tuple[int, float]:
+    """Sweep ``f, g`` in place until the L1 marginal error is at most ``tol``.
 
-    Where it ends by ``tol``, rows are exact and the error is the columns'.
+    Returns the sweeps made and the error. Where it ends by ``tol``, rows are exact and the error
+    is the columns'.
     """
     row = np.empty(M.shape[1])
     bits = row.view(np.int64)

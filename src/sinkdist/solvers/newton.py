@@ -1,10 +1,10 @@
 """Newton's method on the dual of one pair: for where sweeps would be many.
 
-Each step reads the kernel twice: once for the value and gradient (a row pass), once to copy the entries of
-``P`` that matter. The linear system is solved by preconditioned conjugate gradients on that sparse copy, or on the
-dense kernel where ``P`` is not sparse. A trust region in the maximum norm of ``log v`` keeps steps
-honest: the dual is exponential in directions that hardly carry mass, where a Newton step overshoots
-while all others are right, so steps are clipped bin by bin.
+Each step reads the kernel twice: once for the value and gradient (a row pass), once to copy the
+entries of ``P`` that matter. The linear system is solved by preconditioned conjugate gradients on
+that sparse copy, or on the dense kernel where ``P`` is not sparse. A trust region in the maximum
+norm of ``log v`` keeps steps honest: the dual is exponential in directions that hardly carry mass,
+where a Newton step overshoots while all others are right, so steps are clipped bin by bin.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from sinkdist.passes.compiled import compiled
+from sinkdist.passes.compiled import Array, compiled
 from sinkdist.passes.hessian import (
     dense_diagonal,
     dense_product,
@@ -42,7 +42,7 @@ Work = namedtuple("Work", "g y v0 sums diagonal scale cg starts columns values")
 
 
 @compiled
-def begin(control):
+def begin(control: Array) -> None:
     """A fresh pair."""
     control[RADIUS] = 4.0
     control[DAMPING] = DAMPED
@@ -50,17 +50,20 @@ def begin(control):
 
 
 @compiled
-def newton_pair(K, r, c, u, v, acc, control, tol, steps):
-    """At most ``steps`` Newton steps on one pair; returns how it stands and the columns' L1 error.
+def newton_pair(
+    K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array, control: Array,
+    tol: float, reads: float,
+) -> tuple[int, float]:  # fmt: skip
+    """Newton on one pair until ``READS`` reaches ``reads``; how it stands and the columns' L1 error.
 
-    On return the rows of ``diag(u) K diag(v)`` are exact. SLOW means that no step was an improvement;
-    GO may also mean that the scalings have gone `far`.
+    On return the rows of ``diag(u) K diag(v)`` are exact. SLOW means that no step was an
+    improvement; GO may also mean that the scalings have gone `far`.
     """
     m, n = K.shape
     room = int(DENSE * m * n) + n
     work = Work(
-        np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(m), np.empty((5, n)),
-        np.empty(m + 1, np.int32), np.empty(room, np.int32), np.empty(room),
+        np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(m),
+        np.empty((5, n)), np.empty(m + 1, np.int32), np.empty(room, np.int32), np.empty(room),
     )  # fmt: skip
     control[READS] += 1.0
     if not row_pass(K, r, v, u, acc):
@@ -68,7 +71,7 @@ def newton_pair(K, r, c, u, v, acc, control, tol, steps):
     error = _gradient(c, v, acc, work.g)
     dual = _dual(r, c, u, v)
     sparse = True
-    for _ in range(steps):
+    while control[READS] < reads:
         if error <= tol:
             return DONE, error
         sparse = _assemble(K, r, c, u, v, acc, control, work, sparse)
@@ -89,16 +92,16 @@ def newton_pair(K, r, c, u, v, acc, control, tol, steps):
 
 
 @compiled
-def far(v):
+def far(v: Array) -> bool:
     """Whether scalings have grown so large that the kernel should be made anew around them."""
-    for j in range(v.size):
+    for j in range(v.size):  # noqa: SIM110, because Numba does not compile any()
         if v[j] > FAR or v[j] < 1.0 / FAR:
             return True
     return False
 
 
 @compiled
-def _gradient(c, v, acc, g):
+def _gradient(c: Array, v: Array, acc: Array, g: Array) -> float:
     """``g = c - P^T 1``; returns its L1 norm."""
     error = 0.0
     for j in range(c.size):
@@ -108,7 +111,7 @@ def _gradient(c, v, acc, g):
 
 
 @compiled
-def _dual(r, c, u, v):
+def _dual(r: Array, c: Array, u: Array, v: Array) -> float:
     """The dual's value in units of 1 / lam."""
     total = 0.0
     for i in range(r.size):
@@ -119,7 +122,10 @@ def _dual(r, c, u, v):
 
 
 @compiled
-def _assemble(K, r, c, u, v, acc, control, work, sparse):
+def _assemble(
+    K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array, control: Array,
+    work: Work, sparse: bool,
+) -> bool:  # fmt: skip
     """Prepare products with the Hessian; whether a sparse copy of ``P`` is good for them."""
     m, n = K.shape
     control[READS] += 1.0
@@ -142,7 +148,10 @@ def _assemble(K, r, c, u, v, acc, control, work, sparse):
 
 
 @compiled
-def _hessian(K, r, v, work, damping, sparse, p, Hp, scratch):
+def _hessian(
+    K: Array, r: Array, v: Array, work: Work, damping: float, sparse: bool,
+    p: Array, Hp: Array, scratch: Array,
+) -> None:  # fmt: skip
     """``Hp = (diag((1 + damping) sums) - P^T diag(1/r) P) p``."""
     if sparse:
         sparse_product(work.starts, work.columns, work.values, r, p, Hp)
@@ -157,8 +166,10 @@ def _hessian(K, r, v, work, damping, sparse, p, Hp, scratch):
 
 
 @compiled
-def _conjugate_gradients(K, r, v, work, damping, forcing, sparse):
-    """Solve ``H y = g`` to the relative accuracy ``forcing``, preconditioned by the diagonal; the steps."""
+def _conjugate_gradients(
+    K: Array, r: Array, v: Array, work: Work, damping: float, forcing: float, sparse: bool
+) -> int:
+    """Solve ``H y = g`` to the accuracy ``forcing``, preconditioned by the diagonal; the steps."""
     n = v.size
     y, residual, z, p, Hp = work.y, work.cg[0], work.cg[1], work.cg[2], work.cg[3]
     energy = 0.0
@@ -192,8 +203,11 @@ def _conjugate_gradients(K, r, v, work, damping, forcing, sparse):
 
 
 @compiled
-def _advance(K, r, c, u, v, acc, control, work, dual, error):
-    """Go along ``y`` as far as the trust region and the dual allow; the new dual, and whether it went."""
+def _advance(
+    K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array, control: Array,
+    work: Work, dual: float, error: float,
+) -> tuple[float, bool]:  # fmt: skip
+    """Go along ``y`` as far as trust region and dual allow; the new dual, and whether it went."""
     n = v.size
     centre = 0.0
     longest = 0.0
@@ -223,7 +237,7 @@ def _advance(K, r, c, u, v, acc, control, work, dual, error):
 
 
 @compiled
-def _adapt(control, ratio, radius, clipped):
+def _adapt(control: Array, ratio: float, radius: float, clipped: bool) -> None:
     """Trust the next step more or less, by how this one did."""
     if ratio > 0.4:
         control[DAMPING] /= 10.0

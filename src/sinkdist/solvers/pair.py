@@ -5,7 +5,8 @@ Long loops are called in pieces of a few hundredths of a second, so that Ctrl-C 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ class Task:
     max_iter: int
     iterations: int | None
     keep: bool  #: whether potentials are wanted
+    stop: threading.Event = field(default_factory=threading.Event)  #: set when nobody waits any more
 
 
 def solve_pair(task: Task, r: Array, c: Array) -> tuple[Outcome, Array | None, Array | None]:
@@ -135,7 +137,7 @@ def _fixed(
         f, g, value = algorithm1_pair(
             block_of(gibbs.kernel, rows, columns), costs, gibbs.lam, r, c, steps
         )
-    else:
+    if not gibbs.fits or f is None:
         f, g, value = algorithm1_log(costs, gibbs.lam, r, c, steps)
     error = np.nan
     if task.keep:

@@ -1,18 +1,19 @@
-"""When to over-relax, when to stop, when to hand over: one pair's policy, decided from its errors alone.
+"""When to over-relax, when to stop, when to hand over: one pair's policy, from its errors alone.
 
 A relaxed sweep ``u <- u (r / (u K v))^w`` converges at the rate ``w - 1`` for the best
-``w = 2 / (1 + sqrt(1 - theta^2))``, where plain sweeps converge at ``theta^2``. The policy estimates
-``theta^2`` from the observed decrease of the error over a window of sweeps and keeps re-estimating.
+``w = 2 / (1 + sqrt(1 - theta^2))``, where plain sweeps converge at ``theta^2``. The policy
+estimates ``theta^2`` from the observed decrease of the error over a window of sweeps and keeps
+re-estimating.
 
-It stands apart because every loop follows it: the compiled loop over one pair and the loop over a block
-of pairs call the same function, so a pair takes the same steps alone and in company.
+It stands apart because every loop follows it: the compiled loop over one pair and the loop over a
+block of pairs call the same function, so a pair takes the same steps alone and in company.
 """
 
 from __future__ import annotations
 
 import math
 
-from sinkdist.passes.compiled import compiled
+from sinkdist.passes.compiled import Array, compiled
 
 #: Limits with a meaning: sweep plainly to the end; relax, and never give up.
 PLAIN = 0.0
@@ -32,7 +33,7 @@ PATIENCE = 16  #: sweeps after which a pair still far away counts as slow
 
 
 @compiled
-def begin(state):
+def begin(state: Array) -> None:
     """A fresh pair: plain sweeps."""
     state[:] = 0.0
     state[OMEGA] = 1.0
@@ -40,12 +41,12 @@ def begin(state):
 
 
 @compiled
-def decide(state, error, tol, limit):
+def decide(state: Array, error: float, tol: float, limit: float) -> int:
     """Take the error of the last sweep, set the next ``OMEGA``, and say how to go on.
 
-    ``error`` is the exact L1 marginal error when the sweep was plain, an estimate when it was relaxed;
-    only a plain sweep can end the run. ``limit`` is the number of sweeps worth waiting for; 0 asks for
-    plain sweeps to the end.
+    ``error`` is the exact L1 marginal error when the sweep was plain, an estimate when it was
+    relaxed; only a plain sweep can end the run. ``limit`` is the number of sweeps worth waiting
+    for; 0 asks for plain sweeps to the end.
     """
     w = state[OMEGA]
     state[SWEEPS] += 1.0
@@ -73,7 +74,7 @@ def decide(state, error, tol, limit):
 
 
 @compiled
-def _new_window(state, error, tol, limit, window):
+def _new_window(state: Array, error: float, tol: float, limit: float, window: int) -> int:
     """A window is full: estimate the rate, choose ``OMEGA``, project the sweeps still needed."""
     w = state[OMEGA]
     rate = (error / state[START]) ** (1.0 / window)

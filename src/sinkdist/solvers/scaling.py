@@ -1,20 +1,34 @@
 """Scaling of pairs one by one, each on its own bins: plain and over-relaxed sweeps.
 
-The loops are compiled whole, so a small pair costs its arithmetic and no more. A pair's bins without mass
-are left out by copying the block of the kernel it needs; a pair of full support reads the kernel in place.
+The loops are compiled whole, so a small pair costs its arithmetic and no more. A pair's bins
+without mass are left out by copying the block of the kernel it needs; a pair of full support reads
+the kernel in place.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from sinkdist.passes.compiled import compiled
+from sinkdist.passes.compiled import Array, compiled
 from sinkdist.passes.pair import gather, plan_cost, relaxed_column_step, relaxed_row_pass, row_pass
-from sinkdist.solvers.relaxation import BROKEN, DONE, FIELDS, GO, OMEGA, SWEEPS, THETA2, begin, decide
+from sinkdist.solvers.relaxation import (
+    BROKEN,
+    DONE,
+    FIELDS,
+    GO,
+    OMEGA,
+    SWEEPS,
+    THETA2,
+    begin,
+    decide,
+)
 
 
 @compiled
-def scale_pair(K, r, c, u, v, acc, state, tol, limit, sweeps):
+def scale_pair(
+    K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array, state: Array,
+    tol: float, limit: float, sweeps: int,
+) -> tuple[int, float]:  # fmt: skip
     """Sweep one pair at most ``sweeps`` times; returns how it stands and the last error.
 
     On return with DONE the rows of ``diag(u) K diag(v)`` are exact and the error is the columns'.
@@ -46,7 +60,7 @@ def scale_pair(K, r, c, u, v, acc, state, tol, limit, sweeps):
 
 
 @compiled
-def rows_exact(K, r, c, u, v, acc):
+def rows_exact(K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array) -> float:
     """End on a plain row pass, so that what is returned has exact rows; the columns' error."""
     row_pass(K, r, v, u, acc)
     error = 0.0
@@ -56,7 +70,7 @@ def rows_exact(K, r, c, u, v, acc):
 
 
 @compiled
-def support(weights, out):
+def support(weights: Array, out: Array) -> int:
     """Write the indices of the positive weights; their number."""
     count = 0
     for j in range(weights.size):
@@ -67,12 +81,16 @@ def support(weights, out):
 
 
 @compiled
-def scale_each(K, M, R, C, first, last, tol, limit, sweeps, keep, value, error, n_iter, act, relaxed, U, V):
+def scale_each(
+    K: Array, M: Array, R: Array, C: Array, first: int, last: int,
+    tol: float, limit: float, sweeps: int, keep: bool,
+    value: Array, error: Array, n_iter: Array, act: Array, relaxed: Array, U: Array, V: Array,
+) -> None:  # fmt: skip
     """Scale the pairs ``first`` to ``last`` of a tile one after another on their own bins.
 
-    ``R`` has one row (shared) or one per pair. Scalings go to ``U, V`` where ``keep`` says so, 0 on bins
-    without mass. A pair that has not converged within ``sweeps`` keeps GO; SLOW and BROKEN ones are
-    left for another solver.
+    ``R`` has one row (shared) or one per pair. Scalings go to ``U, V`` where ``keep`` says so, 0 on
+    bins without mass. A pair that has not converged within ``sweeps`` keeps GO; SLOW and BROKEN
+    ones are left for another solver.
     """
     d1, d2 = K.shape
     rows, columns = np.empty(d1, np.int64), np.empty(d2, np.int64)

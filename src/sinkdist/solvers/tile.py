@@ -41,9 +41,9 @@ def solve_tile(task: Task, R: Array, C: Array) -> Answers:
         task.iterations is not None or sizes.max(initial=0) > _LARGE
     ) or not task.gibbs.fits:
         for k in range(len(C)):
-            outcome, rows, columns = solve_pair(task, R[k if len(R) > 1 else 0], C[k])
-            answers.put(k, outcome)
-            answers.put_potentials(k, *_all(rows, columns, R, C), outcome.f, outcome.g)
+            if task.stop.is_set():
+                break
+            _alone(task, R, C, k, answers)
     elif task.iterations is not None:
         _fixed(task, R, C, answers)
     else:
@@ -51,12 +51,19 @@ def solve_tile(task: Task, R: Array, C: Array) -> Answers:
     return answers
 
 
+def _alone(task: Task, R: Array, C: Array, k: int, answers: Answers) -> None:
+    """Answer one pair as if it were the only one."""
+    outcome, rows, columns = solve_pair(task, R[k if len(R) > 1 else 0], C[k])
+    answers.put(k, outcome)
+    answers.put_potentials(k, *_all(rows, columns, R, C), outcome.f, outcome.g)
+
+
 def _fixed(task: Task, R: Array, C: Array, answers: Answers) -> None:
     """Algorithm 1 by matrix products."""
     gibbs, rows, columns = task.gibbs, _union(R), _union(C)
     kernel = block_of(gibbs.kernel, rows, columns)
     rows, columns = _all(rows, columns, R, C)
-    R, C = R[:, rows], C[:, columns]
+    full_R, full_C, R, C = R, C, R[:, rows], C[:, columns]
     U, V = algorithm1_block(kernel, R, C, task.iterations)
     answers.value[:] = _values(gibbs, rows, columns, U, V)
     answers.n_iter[:], answers.status[:], answers.solver[:] = task.iterations, Status.FIXED, ALGORITHM1
@@ -65,6 +72,9 @@ def _fixed(task: Task, R: Array, C: Array, answers: Answers) -> None:
         f, g = potential(U, gibbs.lam), potential(V, gibbs.lam)
         answers.put_potentials(everyone, rows, columns, f, g)
         answers.error[:] = np.abs(U * (V @ kernel.T) - R).sum(axis=1)
+    lost = (V > 0.0).sum(axis=1) != (C > 0.0).sum(axis=1)
+    for k in np.flatnonzero(lost | ~np.isfinite(answers.value)):
+        _alone(task, full_R, full_C, k, answers)  # a scaling is not representable: in the log domain
 
 
 def _to_tolerance(task: Task, R: Array, C: Array, sizes: Array, answers: Answers) -> None:
@@ -76,6 +86,8 @@ def _to_tolerance(task: Task, R: Array, C: Array, sizes: Array, answers: Answers
             left = R if len(R) == 1 else R[worth]
             act[worth] = _scale(task, left, C[worth], sizes[worth], worth, answers)
     for k in np.flatnonzero((act == SLOW) | (act == BROKEN)):
+        if task.stop.is_set():
+            break
         r, c = R[k if len(R) > 1 else 0].astype(float), C[k].astype(float)
         rows, columns = np.flatnonzero(r), np.flatnonzero(c)
         costs = block_of(task.gibbs.matrix, rows, columns)
@@ -132,6 +144,8 @@ def _one_by_one(
     n_iter, act, relaxed = np.zeros(pairs, np.int64), np.full(pairs, GO), np.zeros(pairs, bool)
     step = max(1, int(_CHUNK / (40 * sizes.mean())))
     for first in range(0, pairs, step):
+        if task.stop.is_set():
+            break
         scale_each(
             gibbs.kernel, gibbs.matrix, R, C, first, min(first + step, pairs), task.tol,
             task.solver.patience, task.max_iter, task.keep, value, error, n_iter, act, relaxed, U, V,
