@@ -196,6 +196,19 @@ def test_one_tiny_mass_and_a_fixed_number_of_steps(tiny, dtype, L, pairs):
         np.testing.assert_allclose(s.value, truth, rtol=close, atol=close * M.max())
 
 
+@pytest.mark.parametrize("pairs", [1, 9])
+@pytest.mark.parametrize("L", [1, 30, 300, 590, 2000])
+@pytest.mark.parametrize("tiny", [1e-300, 1e-200, 1e-101])
+def test_negligible_masses_count_as_zero_in_a_fixed_number_of_steps(tiny, L, pairs):
+    """Their bins are left out like empty ones; Algorithm 1 starts on those that remain."""
+    M, r, light, heavy = _with_tiny_mass(6, tiny, "f8", pairs)
+    lam, R_ = L / M.max(), r[None].repeat(pairs, 0)
+    for left, right, bare in ((R_, light, (R_, heavy)), (light, R_, (heavy, R_))):
+        s = solved(left, right, M, lam=lam, iterations=10)
+        truth = [steps_by_logarithms(M, lam, a, b, 10) for a, b in zip(*bare, strict=True)]
+        np.testing.assert_allclose(s.value, truth, rtol=1e-9)
+
+
 def _with_tiny_mass(d, tiny, dtype, pairs):
     """A ground, one histogram, and some that have a tiny mass in bin 2, or none there."""
     M = random_metric(d, 2)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sinkdist import similarity
     from sinkdist.api import distance, pairwise, solve
     from sinkdist.errors import ConvergenceWarning, InputError, InputTypeError, MissingExtraError
+    from sinkdist.gluing import glue
     from sinkdist.ground import Ground
+    from sinkdist.paths import path
     from sinkdist.scale.progress import Progress
     from sinkdist.solution import Solution, Status
 
@@ -23,7 +26,10 @@ __all__ = [
     "Solution",
     "Status",
     "distance",
+    "glue",
     "pairwise",
+    "path",
+    "similarity",
     "solve",
 ]
 
@@ -38,17 +44,21 @@ _HOME = {
     "Solution": "solution",
     "Status": "solution",
     "distance": "api",
+    "glue": "gluing",
     "pairwise": "api",
+    "path": "paths",
     "solve": "api",
 }
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name from its home on first use."""
-    if name not in _HOME:
-        raise AttributeError(f"module 'sinkdist' has no attribute {name!r}")
     from importlib import import_module
 
+    if name == "similarity":
+        return import_module("sinkdist.similarity")
+    if name not in _HOME:
+        raise AttributeError(f"module 'sinkdist' has no attribute {name!r}")
     value = getattr(import_module(f"sinkdist.{_HOME[name]}"), name)
     globals()[name] = value
     return value

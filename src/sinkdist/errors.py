@@ -8,7 +8,6 @@ __all__ = [
     "InputError",
     "InputTypeError",
     "MissingExtraError",
-    "UnavailableError",
 ]
 
 
@@ -18,10 +17,6 @@ class InputError(ValueError):
 
 class InputTypeError(TypeError):
     """A kind of object that is never read: complex numbers, strings, masked arrays, None."""
-
-
-class UnavailableError(InputError):
-    """A legal request that this release cannot answer yet."""
 
 
 class MissingExtraError(ImportError):

@@ -1,11 +1,13 @@
 """What a solve returns: `Solution`, and `Status` with its sentence.
 
-Numbers that cost a pass over the kernel (plan, entropy, bounds) are computed when first asked for and kept.
+Numbers that cost a look at the whole plan (entropy, bounds) are computed when first asked for and
+kept; the plan itself is computed on each access, because it is large.
 """
 
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,11 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist import bounds
-from sinkdist.bounds import Measures
+from sinkdist.bounds import Measures, SparsePlan
 from sinkdist.ground import Ground
 from sinkdist.histograms import Histograms
 
-__all__ = ["Solution", "Status"]
+__all__ = ["Solution", "SparsePlan", "Status"]
+
+Array = npt.NDArray[Any]
 
 
 class Status(enum.IntEnum):
@@ -52,7 +56,7 @@ class Solution:
     Attributes
     ----------
     value : float or ndarray
-        ``<P, M>``: the Sinkhorn distance.
+        ``<P, M>``: the distance.
     marginal_error : float or ndarray
         ``|P1 - r|_1 + |P^T1 - c|_1`` of the plan that is returned.
     n_iter : int or ndarray
@@ -61,8 +65,9 @@ class Solution:
         How each pair ended; see `converged`.
     solver : str or ndarray
         What ran.
-    lam : float
-        The strength of the entropy.
+    lam : float or ndarray
+        The strength of the entropy in the plan: 0 for the independence table, inf for a plan of the
+        exact distance; where ``alpha`` was given, what was found.
     potentials : tuple of ndarray
         ``f, g`` in units of cost with ``P = exp(lam (f_i + g_j - M_ij))``; -inf on bins without mass.
     ground : Ground
@@ -80,68 +85,133 @@ class Solution:
     n_iter: Any
     status: Any
     solver: Any
-    lam: float
-    potentials: tuple[npt.NDArray[Any], npt.NDArray[Any]] = field(repr=False)
+    lam: Any
+    potentials: tuple[Array, Array] = field(repr=False)
     ground: Ground
     _r: Histograms = field(repr=False)
     _c: Histograms = field(repr=False)
+    _plans: list[SparsePlan | None] | None = field(default=None, repr=False)
+    _asked: float = field(default=np.nan, repr=False)  # the alpha that was asked for
 
     @property
     def converged(self) -> Any:
-        """Whether the marginal error reached ``tol``."""
+        """Whether the tolerance was reached."""
         return self.status == Status.CONVERGED
 
     @property
     def plan(self) -> npt.NDArray[np.float64]:
-        """The coupling ``P``, of shape (d, d'), or (n, d, d') for many pairs; computed on each access."""
-        f, g = self._by_pair
-        plans = [bounds.plan(self.ground.matrix, self.lam, f[k], g[k]) for k in range(len(f))]
-        return plans[0] if self._is_single else np.array(plans).reshape(len(f), *self.ground.shape)
+        """The coupling ``P``, of shape (d, d'), or (n, d, d') for many pairs."""
+        plans = [self._plan(k) for k in range(self._pairs)]
+        return plans[0] if self._is_single else np.array(plans).reshape(-1, *self.ground.shape)
 
     @property
     def entropy(self) -> Any:
         """``h(P)``."""
-        return self._scalar(self._measures.entropy)
+        return self._collect(lambda k, pair: pair.entropy)
 
     @property
     def alpha(self) -> Any:
         """``KL(P || r c^T)``: the radius of the ball on whose surface the plan lies."""
-        return self._scalar(self._measures.alpha)
+        return self._collect(lambda k, pair: pair.alpha)
 
     @property
     def objective(self) -> Any:
-        """``value - entropy / lam``: what the plan minimises."""
-        return self._scalar(self._measures.value - self._measures.entropy / self.lam)
+        """``<P, M> - h(P) / lam``: what the plan minimises; -inf at ``lam = 0``."""
+
+        def objective(k: int, pair: Measures) -> float:
+            lam = self._lam(k)
+            return pair.value - pair.entropy / lam if lam > 0.0 else -np.inf
+
+        return self._collect(objective)
 
     @property
     def emd_bounds(self) -> tuple[Any, Any]:
         """A lower and an upper bound on the exact EMD, valid whether converged or not."""
-        return self._scalar(self._measures.lower), self._scalar(self._measures.upper)
+        return (
+            self._collect(lambda k, pair: pair.lower),
+            self._collect(lambda k, pair: pair.upper),
+        )
 
     @property
     def gap(self) -> Any:
-        """Objective of the plan rounded to exact marginals minus the dual's: at least 0, 0 at the optimum."""
-        return self._scalar(self._measures.gap)
+        """Objective of the plan, rounded to exact marginals, minus the dual's: 0 at the optimum."""
+        return self._collect(lambda k, pair: pair.gap)
+
+    @property
+    def bracket(self) -> tuple[Any, Any]:
+        """A proven lower and upper bound on the distance that was asked for."""
+        pairs = [self._bracket(k) for k in range(self._pairs)]
+        if self._is_single:
+            return pairs[0]
+        low, high = np.array(pairs).reshape(-1, 2).T
+        return low, high
 
     @cached_property
-    def _measures(self) -> Measures:
-        """Certificates of all pairs, from one plan after another."""
-        f, g = self._by_pair
-        return bounds.measure(self.ground.matrix, self.lam, f, g, self._r, self._c)
+    def _measures(self) -> list[Measures | None]:
+        """Certificates of each pair; None where a histogram is empty."""
+        return [self._measure(k) for k in range(self._pairs)]
+
+    def _measure(self, k: int) -> Measures | None:
+        rows, columns, r, c = self._bins(k)
+        if rows.size == 0 or columns.size == 0:
+            return None
+        f, g = self._potentials(k)
+        M, P = self.ground.matrix[np.ix_(rows, columns)], self._plan(k)[np.ix_(rows, columns)]
+        return bounds.measure(P, M, self._lam(k), f[rows], g[columns], r, c)
+
+    def _bracket(self, k: int) -> tuple[float, float]:
+        pair, lam = self._measures[k], self._lam(k)
+        if pair is None:
+            return np.nan, np.nan
+        if lam == np.inf:
+            return pair.lower, pair.upper
+        if lam == 0.0:
+            return pair.value, pair.value
+        if np.isnan(self._asked):  # |<G, M> - d^lam| <= range(M) / 2 * sqrt(2 lam gap)
+            slack = 0.5 * (self.ground.max - self.ground.min) * np.sqrt(2.0 * lam * pair.gap)
+            return max(pair.lower, pair.upper - slack), pair.upper + slack
+        rows, columns, r, c = self._bins(k)
+        f, g = self._potentials(k)
+        M = self.ground.matrix[np.ix_(rows, columns)]
+        return bounds.bracket(M, lam, f[rows], g[columns], r, c, self._asked)
+
+    def _plan(self, k: int) -> npt.NDArray[np.float64]:
+        """The plan of one pair, in the form that its lam asks for."""
+        lam, sparse = self._lam(k), None if self._plans is None else self._plans[k]
+        if sparse is not None:
+            return sparse.dense(self.ground.shape)
+        if lam == 0.0:
+            return np.outer(_row(self._r, k), _row(self._c, k)).astype(np.float64)
+        return bounds.entropic_plan(self.ground.matrix, lam, *self._potentials(k))
+
+    def _bins(self, k: int) -> tuple[Array, Array, Array, Array]:
+        """Bins with mass of one pair, and the masses, which sum to 1 in float64."""
+        r, c = _row(self._r, k).astype(np.float64), _row(self._c, k).astype(np.float64)
+        rows, columns = np.flatnonzero(r), np.flatnonzero(c)
+        r, c = r[rows], c[columns]
+        return rows, columns, r / (r.sum() or 1.0), c / (c.sum() or 1.0)
+
+    def _lam(self, k: int) -> float:
+        return float(self.lam if np.ndim(self.lam) == 0 else self.lam[k])
+
+    def _potentials(self, k: int) -> tuple[Array, Array]:
+        f, g = self.potentials
+        return (f, g) if self._is_single else (f[k], g[k])
 
     @property
     def _is_single(self) -> bool:
         return self._r.is_vector and self._c.is_vector
 
     @property
-    def _by_pair(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Potentials with pairs on axis 0."""
-        f, g = self.potentials
-        return (f[None], g[None]) if self._is_single else (f, g)
+    def _pairs(self) -> int:
+        return 1 if self._is_single else len(self.value)
 
-    def _scalar(self, numbers: npt.NDArray[np.float64]) -> Any:
-        """One number for one pair, the array for many."""
-        return float(numbers[0]) if self._is_single else numbers
+    def _collect(self, number: Callable[[int, Measures], float]) -> Any:
+        """A number per pair: a float for one, an array for many, NaN for empty histograms."""
+        numbers = [
+            np.nan if pair is None else number(k, pair) for k, pair in enumerate(self._measures)
+        ]
+        return numbers[0] if self._is_single else np.array(numbers)
 
     def __repr__(self) -> str:
         if self._is_single:
@@ -154,3 +224,9 @@ class Solution:
             f"Solution({self.value.size} pairs, {int(np.sum(self.converged))} converged, "
             f"worst marginal_error={worst:.1e})"
         )
+
+
+def _row(family: Histograms, k: int) -> Array:
+    """One histogram of a family; the only one, if it has no other."""
+    k = k if family.n > 1 else 0
+    return family.dense(slice(k, k + 1))[0]

@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from sinkdist.errors import InputError, InputTypeError, UnavailableError
+from sinkdist.errors import InputError, InputTypeError
 
 __all__ = ["Kind", "Strength", "read"]
 
@@ -31,19 +31,23 @@ class Kind(enum.Enum):
     EXACT = "exact"
 
 
-_UNAVAILABLE = {
-    Kind.CONSTRAINED: "the distance with a hard entropy constraint (alpha)",
-    Kind.INDEPENDENCE: "the independence limit r^T M c",
-    Kind.EXACT: "the exact transport distance",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class Strength:
-    """One checked member of the family; `lam` is the paper's lambda, the inverse of `reg`."""
+    """One checked member of the family.
+
+    Attributes
+    ----------
+    lam : float
+        The paper's lambda, the inverse of `reg`; NaN where it has to be found for an `alpha`.
+    kind : Kind
+        Which member of the family.
+    alpha : float
+        The radius that was asked for; NaN where it was not.
+    """
 
     lam: float
     kind: Kind = Kind.PENALISED
+    alpha: float = math.nan
 
 
 def read(*, lam: Any = None, reg: Any = None, alpha: Any = None) -> Strength:
@@ -56,7 +60,7 @@ def read(*, lam: Any = None, reg: Any = None, alpha: Any = None) -> Strength:
     reg : float, optional
         ``1 / lam``, in units of cost.
     alpha : float, optional
-        Radius of the Kullback-Leibler ball; not available yet.
+        Radius of the Kullback-Leibler ball around the independence table.
 
     Returns
     -------
@@ -79,20 +83,14 @@ def read(*, lam: Any = None, reg: Any = None, alpha: Any = None) -> Strength:
             f"Got {got or 'none of them'} instead."
         )
     ((name, value),) = given.items()
-    strength = _member(name, _non_negative(name, value))
-    if strength.kind is not Kind.PENALISED:
-        raise UnavailableError(
-            f"{name}={value} asks for {_UNAVAILABLE[strength.kind]}, which this release does not "
-            "compute yet: pass a positive, finite 'lam' or 'reg'."
-        )
-    return strength
+    return _member(name, _non_negative(name, value))
 
 
 def _member(name: str, number: float) -> Strength:
     """The member of the family that this number names; the only place that knows the limits."""
     if name == "alpha":
         if 0.0 < number < math.inf:
-            return Strength(math.nan, Kind.CONSTRAINED)  # its lam is known once it is solved
+            return Strength(math.nan, Kind.CONSTRAINED, number)
         lam = number
     elif name == "reg":
         lam = 1.0 / number if number > 0.0 else math.inf

@@ -18,12 +18,16 @@ from sinkdist.arrays import is_sparse, real_array
 from sinkdist.errors import InputError, InputTypeError
 from sinkdist.ground.costs import Costs, Metric, graph_costs, grid_costs, points_costs
 from sinkdist.ground.gibbs import Gibbs
+from sinkdist.ground.metric import MetricCheck, check_metric, largest_metric_below
 
 __all__ = ["Ground"]
 
 _SUBJECT = "The ground matrix"
 _KEPT = 4  # operators per ground: a few lam, or both dtypes
 _LARGE = 1 << 26  # bytes; of a matrix beyond this only the latest operator is kept
+_BY_CONSTRUCTION = MetricCheck(True, "A metric by construction.")
+#: Metrics of cdist that satisfy the triangle inequality for any points.
+_TRUE_METRICS = ("euclidean", "cityblock", "chebyshev", "minkowski", "hamming")
 _SYMMETRY = 1e-12  # relative difference of mirrored costs that counts as rounding
 
 
@@ -45,8 +49,13 @@ class Ground:
     1.0
     """
 
-    __slots__ = ("_description", "_gibbs", "_lock", "_matrix", "_max", "_median", "_min", "_mirror")
+    __slots__ = (
+        "_description", "_gibbs", "_line", "_lock", "_matrix", "_max", "_median", "_metric", "_min",
+        "_mirror",
+    )  # fmt: skip
     _median: float | None
+    _metric: MetricCheck | None
+    _line: Costs | None
     _mirror: bool | None
     _gibbs: OrderedDict[tuple[float, np.dtype[Any]], Gibbs]
 
@@ -75,7 +84,11 @@ class Ground:
         array([0., 1., 1., 2.])
         """
         sides = " x ".join(map(str, shape))
-        return cls._made(grid_costs(shape, metric), f"{metric} grid {sides}")
+        ground = cls._made(grid_costs(shape, metric), f"{metric} grid {sides}")
+        if metric != "sqeuclidean":
+            ground._metric = _BY_CONSTRUCTION
+            ground._line = np.arange(float(shape[0])) if len(shape) == 1 else None
+        return ground
 
     @classmethod
     def points(cls, points: Any, others: Any = None, *, metric: Metric = "euclidean") -> Ground:
@@ -96,7 +109,12 @@ class Ground:
         array([0., 1., 3.])
         """
         name = metric if isinstance(metric, str) else getattr(metric, "__name__", "custom")
-        return cls._made(points_costs(points, others, metric), f"{name} points")
+        ground = cls._made(points_costs(points, others, metric), f"{name} points")
+        if metric in _TRUE_METRICS and others is None:
+            ground._metric = _BY_CONSTRUCTION
+            places = np.asarray(points, dtype=np.float64)
+            ground._line = places.ravel() if places.size == len(places) else None
+        return ground
 
     @classmethod
     def graph(cls, adjacency: Any) -> Ground:
@@ -114,7 +132,9 @@ class Ground:
         >>> Ground.graph([[0, 1, 0], [0, 0, 2], [0, 0, 0]]).matrix[0]
         array([0., 1., 3.])
         """
-        return cls._made(graph_costs(adjacency), "shortest paths")
+        ground = cls._made(graph_costs(adjacency), "shortest paths")
+        ground._metric = _BY_CONSTRUCTION
+        return ground
 
     @property
     def matrix(self) -> Costs:
@@ -122,6 +142,11 @@ class Ground:
         view = self._matrix.view()
         view.flags.writeable = False
         return view
+
+    @property
+    def costs(self) -> Costs:
+        """The same, not flagged read-only, for compiled passes; never written to."""
+        return self._matrix
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -166,7 +191,50 @@ class Ground:
         if self._max / unit == math.inf:
             raise InputError(f"Dividing the ground matrix by {unit:.6g} makes costs overflow.")
         with np.errstate(under="ignore"):
-            return self._made(self._matrix / unit, f"{self._description} / {name}")
+            ground = self._made(self._matrix / unit, f"{self._description} / {name}")
+        ground._metric = self._metric if self._metric is _BY_CONSTRUCTION else None
+        ground._line = None if self._line is None else self._line / unit
+        return ground
+
+    @property
+    def is_metric(self) -> MetricCheck:
+        """Whether the costs are a metric; its ``reason`` names the worst violated triangle.
+
+        Examples
+        --------
+        >>> bool(Ground.grid(3).is_metric)
+        True
+        >>> print(Ground.grid(3, metric="sqeuclidean").is_metric.reason)
+        Going from bin 0 to 2 costs 4, but 2 by way of 1.
+        """
+        if self._metric is None:
+            self._metric = check_metric(self._matrix, self._max, self.is_symmetric)
+        return self._metric
+
+    @property
+    def is_known_metric(self) -> bool:
+        """Whether the costs are known to be a metric without looking at every triangle."""
+        return self._metric is not None and self._metric.holds
+
+    @property
+    def line(self) -> Costs | None:
+        """Where the bins lie, if that is on a line with the distance between them as cost."""
+        return self._line
+
+    def closest_metric(self) -> Ground:
+        """The largest metric that is nowhere above the costs: lengths of shortest paths.
+
+        Examples
+        --------
+        >>> Ground.grid(3, metric="sqeuclidean").closest_metric().matrix[0]
+        array([0., 1., 2.])
+        """
+        rows, columns = self.shape
+        if rows != columns:
+            raise InputError(f"Only a square ground has a closest metric. This one is {rows} x {columns}.")
+        ground = self._made(largest_metric_below(self._matrix), f"metric below {self._description}")
+        ground._metric = _BY_CONSTRUCTION
+        return ground
 
     def gibbs(self, lam: float, dtype: Any) -> Gibbs:
         """The Gibbs operator for `lam` in `dtype`: prepared once, then shared by all callers."""
@@ -185,8 +253,8 @@ class Ground:
         rows, columns = self.shape
         return f"Ground({rows} x {columns}, {self._description}, median {self.median:.4g})"
 
-    def __reduce__(self) -> tuple[Any, tuple[Costs, str]]:
-        return Ground._made, (self._matrix, self._description)  # without operators and lock
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return _restored, (self._matrix, self._description, self._metric, self._line)
 
     @classmethod
     def _made(cls, matrix: Costs, description: str) -> Ground:
@@ -204,6 +272,8 @@ class Ground:
         self._description = description
         self._median = None
         self._mirror = None
+        self._metric = None
+        self._line = None
         self._gibbs = OrderedDict()
         self._lock = threading.Lock()
 
@@ -230,6 +300,15 @@ class Ground:
         if not 0.0 < by < math.inf:
             raise InputError(f"The 'by' option must be positive and finite. Got {by} instead.")
         return float(by), f"{by:.6g}"
+
+
+def _restored(matrix: Costs, description: str, metric: MetricCheck | None, line: Costs | None) -> Ground:
+    """A ground from a pickle: without operators and lock, with what is known about it."""
+    ground = Ground._made(matrix, description)
+    if metric is not None:
+        ground._metric = _BY_CONSTRUCTION if metric == _BY_CONSTRUCTION else metric
+    ground._line = line
+    return ground
 
 
 def _read(matrix: Any) -> Costs:

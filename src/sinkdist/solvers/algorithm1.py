@@ -36,7 +36,7 @@ def algorithm1_pair(
     u, v = np.empty(r.size), np.empty(c.size)
     _updates(K, r, c, u, v, iterations)
     if not (min(u.min(), v.min()) > 0.0 and max(u.max(), v.max()) < np.inf):
-        return None, None, np.nan
+        return None
     return np.log(u) / lam, np.log(v) / lam, plan_cost(K, M, u, v)
 
 

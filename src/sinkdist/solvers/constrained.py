@@ -1,24 +1,33 @@
-"""The hard constraint: the least cost of a coupling with ``KL(P || r c^T) <= alpha``, the paper's metric d_{M,alpha}.
+"""The hard constraint: the least cost of a coupling with ``KL(P || r c^T) <= alpha``.
 
-It is ``d^lam`` at the lam where ``I(lam) = KL(P^lam || r c^T)`` reaches alpha. ``sqrt(2 I)`` is nearly linear in lam, 0
-at 0, and known near 0, so a bracketed secant on it needs few values of lam. Potentials are carried from one lam
-to the next, and early solves are loose: the value is ``max_lam (Phi(lam) - alpha) / lam``, so errors in lam
-count only to second order.
+It is the paper's metric d_{M,alpha}, and equals ``d^lam`` at the lam where the information
+``I(lam) = KL(P^lam || r c^T)`` reaches alpha. ``Phi(lam) = min lam <P, M> + I(P)`` is concave with
+slope ``d^lam``, and ``I = Phi - lam Phi'``: two solves give a cubic of Phi, whose root of ``I = alpha``
+is the next lam. Potentials are carried from one lam to the next, and early solves are loose: the value
+is ``max_lam (Phi(lam) - alpha) / lam``, so errors in lam count only to second order.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from sinkdist.passes.compiled import compiled
+from sinkdist import bounds
+from sinkdist.bounds import SparsePlan
+from sinkdist.passes.compiled import Array, compiled
 from sinkdist.passes.exponential import stabilised_kernel
 from sinkdist.passes.pair import gather, plan_cost
 from sinkdist.solvers import newton
+from sinkdist.solvers.exact import exact_pair
+from sinkdist.solvers.ladder import climb
 from sinkdist.solvers.newton import newton_pair
 from sinkdist.solvers.relaxation import BROKEN, DONE, FIELDS, GO, SLOW, SWEEPS, begin
 from sinkdist.solvers.scaling import scale_pair, support
+
+#: ``lam, Phi, value, information`` at one lam.
+Node = tuple[float, float, float, float]
 
 #: Beside DONE and SLOW: lam has become so large that the constraint may be vacuous.
 VACUOUS = 4
@@ -26,13 +35,124 @@ VACUOUS = 4
 LOOSE = 1e-3  #: marginal error of the first solves
 PATIENCE = 40.0  #: sweeps that may be projected before Newton takes over
 NEWTON_READS = 500
-TRIALS = 40  #: values of lam at most
-BEYOND = 2e3  #: lam times the mean cost from which the exact distance is asked first
+STREAK = 2  #: steps from the same side after which the bracket is halved
+TRIALS = 60  #: values of lam at most
+BEYOND = 3e2  #: lam times the mean cost from which the exact distance is asked first
+FARTHEST = 1e10  #: lam times the largest cost at which the search ends
 GROWTH = 4.0  #: from one lam to the next where none is large enough yet
 
 
+@dataclass(frozen=True, slots=True)
+class Constrained:
+    """Where a search ended; ``vacuous`` means that the exact plan satisfies the constraint."""
+
+    lam: float
+    value: float
+    error: float
+    n_iter: int
+    act: int
+    f: Array
+    g: Array
+    vacuous: bool = False
+
+
+def is_vacuous(alpha: float, r: Array, c: Array) -> bool:
+    """Whether no coupling can have more information than alpha."""
+    return alpha >= min(_entropy(r), _entropy(c))
+
+
+def constrained_pair(
+    M: Array, r: Array, c: Array, alpha: float, tol: float, max_iter: int, *, certify: bool
+) -> Constrained:
+    """One pair on bins with mass; with ``certify``, until its proven bracket is narrower than tol."""
+    f, g = np.empty(r.size), np.empty(c.size)
+    made, inner = 0, tol
+    for _ in range(3):
+        lam, value, _, error, reads, act = constrain_pair(M, r, c, alpha, inner, max_iter - made, f, g)
+        made += reads
+        if act in (VACUOUS, SLOW):
+            exact = exact_pair(M, r, c, metric=False)
+            if _information(exact.plan, r, c) <= alpha:
+                return Constrained(np.inf, value, error, made, DONE, f, g, vacuous=True)
+            return _by_climbing(M, r, c, alpha, tol, lam, exact.lower, made, max_iter)
+        if act != DONE or not certify or lam == 0.0:
+            break
+        low, high = bounds.bracket(M, lam, f, g, r, c, alpha)
+        if high - low <= tol * high:
+            break
+        inner *= 0.1
+    return Constrained(lam, value, error, made, act, f, g)
+
+
+def _information(plan: SparsePlan, r: Array, c: Array) -> float:
+    """``KL(P || r c^T)`` of a sparse plan."""
+    return float(plan.mass @ np.log(plan.mass / (r[plan.rows] * c[plan.columns])))
+
+
+def _by_climbing(
+    M: Array, r: Array, c: Array, alpha: float, tol: float, lam: float, exact: float, made: int,
+    max_iter: int,
+) -> Constrained:  # fmt: skip
+    """The same search where one kernel cannot carry it: every lam by its own ladder.
+
+    The ``exact`` distance is a lower bound too, and soon the better one: the constraint may be
+    satisfied by another optimal plan than the one the simplex found.
+    """
+    entropy = _entropy(r) + _entropy(c)
+    low, high = (0.0, 0.0, float(r @ M @ c), 0.0), (np.inf, np.inf, 0.0, np.inf)
+    there, largest, streak = low, float(M.max()), 0
+    while True:
+        end = climb(M, lam, r, c, 0.1 * tol, max(1, max_iter - made))
+        made += end.n_iter
+        phi = lam * float(end.f @ r + end.g @ c) + entropy
+        here = (lam, phi, end.value, max(phi - lam * end.value, 0.0))
+        low, high = (here, high) if here[3] < alpha else (low, here)
+        lower = max((phi - alpha) / lam, exact)
+        upper = _mixture(low, high, alpha)
+        narrow = upper - lower <= tol * upper and abs(end.value - lower) <= tol * upper
+        failed = end.act != DONE and end.error > tol
+        if narrow or failed or made >= max_iter or lam * largest > FARTHEST:
+            act = DONE if narrow else (end.act if failed else GO)
+            return Constrained(lam, end.value, end.error, made, act, end.f, end.g)
+        streak = streak + 1 if (here[3] < alpha) == (there[3] < alpha) else 0
+        if high[0] == np.inf:
+            lam, there = GROWTH * lam, here
+        elif streak == STREAK and low[0] > 0.0:
+            lam, there, streak = math.sqrt(low[0] * high[0]), here, 0
+        else:
+            lam, there = _next_lam(there, here, alpha, low, high), here
+
+
 @compiled
-def spread_of_costs(M, r, c):
+def constrain_each(
+    M: Array, R: Array, C: Array, first: int, last: int, alpha: float, tol: float, max_iter: int,
+    value: Array, error: Array, n_iter: Array, lam: Array, act: Array,
+) -> None:  # fmt: skip
+    """Search lam for the pairs ``first`` to ``last`` of a tile, each on its own bins."""
+    d1, d2 = M.shape
+    rows, columns = np.empty(d1, np.int64), np.empty(d2, np.int64)
+    costs = np.empty(0)
+    for k in range(first, last):
+        i = k if R.shape[0] > 1 else 0
+        m, n = support(R[i], rows), support(C[k], columns)
+        r, c = R[i][rows[:m]], C[k][columns[:n]]
+        if alpha >= min(_entropy(r), _entropy(c)):
+            act[k] = VACUOUS
+            continue
+        whole = m == d1 and n == d2
+        if not whole and costs.size < m * n:
+            costs = np.empty(m * n)
+        sub = M if whole else costs[: m * n].reshape((m, n))
+        if not whole:
+            gather(M, rows[:m], columns[:n], sub)
+        f, g = np.empty(m), np.empty(n)
+        lam[k], value[k], _, error[k], n_iter[k], act[k] = constrain_pair(
+            sub, r, c, alpha, tol, max_iter, f, g
+        )
+
+
+@compiled
+def spread_of_costs(M: Array, r: Array, c: Array) -> tuple[float, float]:
     """Mean of ``M`` under ``r c^T``, and the standard deviation that its row and column means leave."""
     m, n = M.shape
     columns = np.zeros(n)
@@ -53,7 +173,7 @@ def spread_of_costs(M, r, c):
 
 
 @compiled
-def _entropy(weights):
+def _entropy(weights: Array) -> float:
     """``h`` of a histogram with mass in every bin."""
     total = 0.0
     for i in range(weights.size):
@@ -62,10 +182,12 @@ def _entropy(weights):
 
 
 @compiled
-def _at(M, K, bits, lam, r, c, f, g, tol):
-    """Solve at one lam from potentials ``f, g``, which move on; value, information, dual, error, sweeps, act.
+def _at(
+    M: Array, K: Array, bits: Array, lam: float, r: Array, c: Array, f: Array, g: Array, tol: float
+) -> tuple[float, float, float, float, int, int]:
+    """Solve at one lam from potentials ``f, g``, which move on.
 
-    The dual is a lower bound of ``Phi(lam) = min lam <P, M> + KL(P || r c^T)``.
+    Returns value, information, dual, error, reads and act. The dual is a lower bound of ``Phi(lam) = min lam <P, M> + KL(P || r c^T)``.
     """
     u, v, acc = np.ones(r.size), np.ones(c.size), np.empty(c.size)
     state, control = np.empty(FIELDS), np.empty(newton.FIELDS)
@@ -93,10 +215,12 @@ def _at(M, K, bits, lam, r, c, f, g, tol):
 
 
 @compiled
-def constrain_pair(M, r, c, alpha, tol, f, g):
-    """Search lam for one pair on bins with mass; returns lam, value, information, error, reads, act.
+def constrain_pair(
+    M: Array, r: Array, c: Array, alpha: float, tol: float, max_iter: int, f: Array, g: Array
+) -> tuple[float, float, float, float, int, int]:
+    """Search lam for one pair on bins with mass.
 
-    ``f, g`` hold the potentials at the end. DONE means that the bracket of the value, by duality from
+    Returns lam, value, information, error, reads and act; ``f, g`` hold the potentials at the end. DONE means that the bracket of the value, by duality from
     below and by a feasible mixture of plans from above, is narrower than ``tol``, and that the plan lies
     in that bracket.
     """
@@ -110,12 +234,13 @@ def constrain_pair(M, r, c, alpha, tol, f, g):
     # Nodes are (lam, Phi, value, information); the bracket's ends, then the last two.
     low, high = (0.0, 0.0, mean, 0.0), (np.inf, np.inf, 0.0, np.inf)
     there, old_f, old_g = low, np.zeros(f.size), np.zeros(g.size)
-    lam, lower, inner, reads = math.sqrt(2.0 * alpha) / deviation, -np.inf, LOOSE, 1
+    lam, lower, inner = math.sqrt(2.0 * alpha) / deviation, -np.inf, LOOSE
+    reads, streak = 1, 0
     for _ in range(TRIALS):
         value, information, dual, error, made, act = _at(M, K, bits, lam, r, c, f, g, inner)
         reads += made
-        if act == BROKEN or act == SLOW:
-            return lam, value, information, error, reads, act
+        if act != DONE:  # broken, stalled, or too slow for one kernel
+            return lam, value, information, error, reads, SLOW
         here = (lam, dual, value, information)
         if information < alpha:
             low = here if lam > low[0] else low
@@ -127,13 +252,19 @@ def constrain_pair(M, r, c, alpha, tol, f, g):
         finest = max(0.25 * tol * value / top, 1e-13)
         if upper - lower <= tol * upper and abs(value - lower) <= tol * upper:
             return lam, value, information, error, reads, DONE
+        if reads >= max_iter:
+            return lam, value, information, error, reads, GO
         if high[0] == np.inf and lam * mean > BEYOND:
             return lam, value, information, error, reads, VACUOUS
         if error > max(0.2 * off, finest):
             inner = max(0.1 * error, finest)
             continue  # solve better before moving on
         inner = max(min(inner, 0.05 * off), finest)
-        lam = _next_lam(there, here, alpha, low, high)
+        streak = streak + 1 if (here[3] < alpha) == (there[3] < alpha) else 0
+        if streak == STREAK and low[0] > 0.0 and high[0] < np.inf:
+            lam, streak = math.sqrt(low[0] * high[0]), 0  # the cubic creeps: halve the bracket
+        else:
+            lam = _next_lam(there, here, alpha, low, high)
         _extrapolate(f, old_f, there[0], here[0], lam)
         _extrapolate(g, old_g, there[0], here[0], lam)
         there = here
@@ -141,8 +272,8 @@ def constrain_pair(M, r, c, alpha, tol, f, g):
 
 
 @compiled
-def _extrapolate(potential, old, there, here, lam):
-    """Move a potential on to ``lam``, linearly in ``1 / lam`` through the last two; the last becomes old."""
+def _extrapolate(potential: Array, old: Array, there: float, here: float, lam: float) -> None:
+    """Move a potential on to ``lam``, linearly in ``1 / lam``; the last one becomes the old one."""
     step = 0.0
     if there > 0.0:
         step = (1.0 / here - 1.0 / lam) / (1.0 / there - 1.0 / here)
@@ -154,7 +285,7 @@ def _extrapolate(potential, old, there, here, lam):
 
 
 @compiled
-def _mixture(low, high, alpha):
+def _mixture(low: Node, high: Node, alpha: float) -> float:
     """Cost of the mixture of two plans whose information is at most alpha, by convexity."""
     if high[3] == np.inf:
         return low[2]
@@ -163,7 +294,7 @@ def _mixture(low, high, alpha):
 
 
 @compiled
-def _next_lam(there, here, alpha, low, high):
+def _next_lam(there: Node, here: Node, alpha: float, low: Node, high: Node) -> float:
     """Where the information will be alpha, by the cubic through the last two values and slopes of Phi.
 
     In lam where one of them is lam = 0, else in log lam, in which ``I = Phi - dPhi/dlog(lam)`` is smooth from end to

@@ -9,6 +9,7 @@ so the ladder solves loosely at ``lam / 4^k``, carries the potentials up, extrap
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,18 +64,36 @@ def climb(M: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int) -
             f, g, value, error, reads, act = _rung(M, K, lam, r, c, f, g, tol, 1)
             n_iter += reads
             break
-        f, g, before = (*_extrapolated(f, g, before, here), (f, g, here))
+        f, g, before = (*_extrapolated(f, g, before, here, RATIO * here), (f, g, here))
     return Climb(f, g, value, error, n_iter, act)
 
 
+def climb_through(
+    M: Array, lams: Sequence[float], r: Array, c: Array, tol: float, max_iter: int
+) -> Iterator[Climb]:
+    """Solve one pair at every one of the rising ``lams``, each from the potentials of the last ones."""
+    K = np.empty(M.shape)
+    before: tuple[Array, Array, float] | None = None  # the solution before the last one
+    last: tuple[Array, Array, float] | None = None
+    for lam in lams:
+        if last is None or lam > 2.0 * RATIO * last[2]:
+            end = climb(M, lam, r, c, tol, max_iter)
+        else:
+            f, g = _extrapolated(last[0], last[1], before, last[2], lam)
+            f, g, value, error, made, act = _rung(M, K, lam, r, c, f, g, tol, max_iter)
+            end = Climb(f, g, value, error, made, act)
+        before, last = last, (end.f, end.g, lam)
+        yield end
+
+
 def _extrapolated(
-    f: Array, g: Array, before: tuple[Array, Array, float] | None, here: float
+    f: Array, g: Array, before: tuple[Array, Array, float] | None, here: float, there: float
 ) -> tuple[Array, Array]:
     """Potentials at the next rung: linear in ``1 / lam`` through the last two."""
     if before is None:
         return f, g
-    old_f, old_g, there = before
-    step = (1.0 / here - 1.0 / (RATIO * here)) / (1.0 / there - 1.0 / here)
+    old_f, old_g, last = before
+    step = (1.0 / here - 1.0 / there) / (1.0 / last - 1.0 / here)
     return f + step * (f - old_f), g + step * (g - old_g)
 
 

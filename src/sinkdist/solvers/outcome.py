@@ -6,27 +6,37 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from sinkdist.solution import Status
-from sinkdist.solvers.relaxation import DONE, GO, SLOW
+from sinkdist.passes.compiled import Array
+from sinkdist.solution import SparsePlan, Status
+from sinkdist.solvers.relaxation import BROKEN, DONE, GO, SLOW
 
 __all__ = ["RAN", "Answers", "Outcome", "potential"]
 
-Array = npt.NDArray[Any]
-
 #: What `Solution.solver` may say; `Answers.solver` holds the index.
-RAN = ("plain", "relaxed", "newton", "log", "algorithm1", "none")
-PLAIN, RELAXED, NEWTON, LOG, ALGORITHM1, NONE = range(6)
+RAN = (
+    "plain", "relaxed", "newton", "log", "algorithm1", "constrained", "simplex", "line",
+    "independence", "none",
+)  # fmt: skip
+PLAIN, RELAXED, NEWTON, LOG, ALGORITHM1, CONSTRAINED, SIMPLEX, LINE, INDEPENDENCE, NONE = range(10)
 
 #: The status of a pair by how its loop ended.
-STATUS_OF = {DONE: int(Status.CONVERGED), GO: int(Status.MAX_ITER), SLOW: int(Status.STALLED)}
-FIXED, EMPTY = int(Status.FIXED), int(Status.EMPTY)
+STATUS_OF = {
+    DONE: int(Status.CONVERGED),
+    GO: int(Status.MAX_ITER),
+    SLOW: int(Status.STALLED),
+    BROKEN: int(Status.STALLED),
+}
+CONVERGED, FIXED, EMPTY = int(Status.CONVERGED), int(Status.FIXED), int(Status.EMPTY)
 
 
 @dataclass(slots=True)
 class Outcome:
-    """One pair on its bins with mass; potentials are None where nobody wants them."""
+    """One pair on its bins with mass; what nobody wants is None.
+
+    ``lam`` is that of the plan: 0 for the independence table, inf for a plan of the exact distance,
+    which is then kept as ``plan``.
+    """
 
     value: float
     error: float
@@ -35,46 +45,56 @@ class Outcome:
     solver: int
     f: Array | None = None
     g: Array | None = None
+    lam: float = np.nan
+    plan: SparsePlan | None = None
 
 
 @dataclass(slots=True)
 class Answers:
-    """One entry per pair of a tile; ``f, g`` only where potentials are wanted."""
+    """One entry per pair of a tile; ``f, g`` and ``plans`` only where they are wanted."""
 
     value: Array
     error: Array
     n_iter: Array
     status: Array
     solver: Array
+    lam: Array
     f: Array | None = None
     g: Array | None = None
+    plans: list[SparsePlan | None] | None = None
 
     @classmethod
-    def blank(cls, pairs: int, shape: tuple[int, int], keep: bool) -> Answers:
+    def blank(cls, pairs: int, shape: tuple[int, int], lam: float, keep: bool) -> Answers:
         """Answers to be filled in; NaN and EMPTY until then."""
         f, g = (np.full((pairs, d), -np.inf) for d in shape) if keep else (None, None)
         return cls(
             np.full(pairs, np.nan), np.full(pairs, np.nan), np.zeros(pairs, np.int64),
-            np.full(pairs, EMPTY, np.int8), np.full(pairs, NONE, np.int8), f, g,
-        )  # fmt: skip
-
-    def only(self, chosen: Array) -> Answers:
-        """Some of the pairs, without potentials."""
-        return Answers(
-            self.value[chosen], self.error[chosen], self.n_iter[chosen], self.status[chosen],
-            self.solver[chosen],
+            np.full(pairs, EMPTY, np.int8), np.full(pairs, NONE, np.int8), np.full(pairs, lam),
+            f, g, [None] * pairs if keep else None,
         )  # fmt: skip
 
     def put(self, pairs: Any, part: Answers | Outcome) -> None:
         """Write the numbers of some pairs, potentials apart."""
-        self.value[pairs], self.error[pairs], self.n_iter[pairs] = part.value, part.error, part.n_iter
-        self.status[pairs], self.solver[pairs] = part.status, part.solver
+        self.value[pairs], self.error[pairs] = part.value, part.error
+        self.n_iter[pairs], self.status[pairs] = part.n_iter, part.status
+        self.solver[pairs] = part.solver
+        if isinstance(part, Answers) or not np.isnan(part.lam):
+            self.lam[pairs] = part.lam
 
     def put_potentials(self, pairs: Any, rows: Array, columns: Array, f: Any, g: Any) -> None:
         """Write potentials on the given bins, if they are kept."""
         if self.f is not None and self.g is not None:
             self.f[np.ix_(np.atleast_1d(pairs), rows)] = f
             self.g[np.ix_(np.atleast_1d(pairs), columns)] = g
+
+    def put_tile(self, pairs: Array, part: Answers) -> None:
+        """Write all that a tile answered."""
+        self.put(pairs, part)
+        if self.f is not None and self.g is not None:
+            self.f[pairs], self.g[pairs] = part.f, part.g
+        if self.plans is not None and part.plans is not None:
+            for k, plan in zip(pairs, part.plans, strict=True):
+                self.plans[k] = plan
 
 
 def potential(scaling: Array, lam: float) -> Array:

@@ -1,52 +1,47 @@
-"""Solving one pair: what a solver tries, in order, on bins with mass.
-
-Long loops are called in pieces of a few hundredths of a second, so that Ctrl-C is answered.
-"""
+"""Solving one pair: whichever member of the family is asked for, on the bins that have mass."""
 
 from __future__ import annotations
 
-import threading
-from dataclasses import dataclass, field
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-from sinkdist.ground.gibbs import Gibbs
+from sinkdist.passes.compiled import Array
 from sinkdist.passes.exponential import stabilised_kernel
 from sinkdist.passes.pair import gather, mean_cost, plan_cost
 from sinkdist.solvers.algorithm1 import algorithm1_log, algorithm1_pair
+from sinkdist.solvers.constrained import constrained_pair, is_vacuous
+from sinkdist.solvers.exact import exact_on_line, exact_pair
 from sinkdist.solvers.ladder import climb
 from sinkdist.solvers.log import log_sweeps
-from sinkdist.solvers.outcome import ALGORITHM1, FIXED, LOG, NEWTON, STATUS_OF, Outcome
-from sinkdist.solvers.relaxation import DONE, FIELDS, GO, SWEEPS, THETA2, begin
+from sinkdist.solvers.outcome import (
+    ALGORITHM1,
+    CONSTRAINED,
+    CONVERGED,
+    FIXED,
+    INDEPENDENCE,
+    LINE,
+    LOG,
+    NEWTON,
+    SIMPLEX,
+    STATUS_OF,
+    Outcome,
+)
+from sinkdist.solvers.relaxation import DONE, FIELDS, GO, SLOW, SWEEPS, THETA2, begin
 from sinkdist.solvers.scaling import rows_exact, scale_pair
-from sinkdist.solvers.table import Solver
+from sinkdist.solvers.task import Task
+from sinkdist.strength import Kind
 
-__all__ = ["Task", "block_of", "fall_back", "solve_pair"]
-
-Array = npt.NDArray[Any]
+__all__ = ["block_of", "fall_back", "is_hopeless", "solve_pair"]
 
 HOPELESS = 25.0  #: lam times the mean cost beyond which Newton is not preceded by sweeps
 EASY = 30.0  #: lam times the largest cost below which that is not even asked
-READ_AT_ONCE = 5e7  #: kernel entries read in one compiled call
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """What is asked of every pair."""
-
-    gibbs: Gibbs
-    solver: Solver
-    tol: float
-    max_iter: int
-    iterations: int | None
-    keep: bool  #: whether potentials are wanted
-    stop: threading.Event = field(default_factory=threading.Event)  #: set when nobody waits any more
+READ_AT_ONCE = 5e7  #: kernel entries read in one compiled call, so that Ctrl-C is answered
 
 
 def solve_pair(task: Task, r: Array, c: Array) -> tuple[Outcome, Array | None, Array | None]:
     """One pair; the outcome, and the bins with mass of both sides (None for all)."""
+    kind = task.strength.kind
+    if kind is Kind.EXACT:
+        return _exact(task, r, c), None, None
     rows, columns = _support(r), _support(c)
     if rows is not None:
         r = r[rows]
@@ -54,33 +49,61 @@ def solve_pair(task: Task, r: Array, c: Array) -> tuple[Outcome, Array | None, A
         c = c[columns]
     r, c = np.asarray(r, np.float64), np.asarray(c, np.float64)
     r, c = (x if x.flags.writeable else x.copy() for x in (r, c))  # one compiled type for all
-    gibbs = task.gibbs
-    costs = block_of(gibbs.matrix, rows, columns)
+    costs = block_of(task.ground.costs, rows, columns)
+    if kind is Kind.INDEPENDENCE:
+        return _independent(costs, r, c), rows, columns
+    if kind is Kind.CONSTRAINED:
+        outcome = constrain(task, costs, r, c)
+        if outcome is not None:
+            return outcome, rows, columns
+        full_r, full_c = np.zeros(task.ground.shape[0]), np.zeros(task.ground.shape[1])
+        full_r[slice(None) if rows is None else rows] = r
+        full_c[slice(None) if columns is None else columns] = c
+        return _exact(task, full_r, full_c), None, None
     if task.iterations is not None:
         return _fixed(task, costs, rows, columns, r, c), rows, columns
-    made = 0
-    if gibbs.fits and task.solver.patience is not None and not _hopeless(task, costs, r, c):
-        outcome = _scaled(task, block_of(gibbs.kernel, rows, columns), costs, r, c)
-        if outcome.status >= 0:
-            return outcome, rows, columns
-        made = outcome.n_iter
-    outcome = fall_back(task, costs, r, c)
-    outcome.n_iter += made
-    return outcome, rows, columns
+    return _penalised(task, costs, rows, columns, r, c), rows, columns
 
 
 def fall_back(task: Task, costs: Array, r: Array, c: Array) -> Outcome:
     """What scaling hands over: Newton on a ladder, or sweeps in the log domain."""
-    lam = task.gibbs.lam
+    lam = task.strength.lam
     if task.solver.fallback == "newton":
         end = climb(costs, lam, r, c, task.tol, task.max_iter)
-        return Outcome(end.value, end.error, end.n_iter, STATUS_OF[end.act], NEWTON, end.f, end.g)
+        return Outcome(
+            end.value, end.error, end.n_iter, STATUS_OF[end.act], NEWTON, end.f, end.g, lam
+        )
     f, g = np.zeros(r.size), np.zeros(c.size)
     made, error = log_sweeps(costs, lam, r, c, f, g, task.tol, task.max_iter)
     K = np.empty(costs.shape)
     stabilised_kernel(costs, lam, f, g, K, K.view(np.int64))
     value = plan_cost(K, costs, np.ones(r.size), np.ones(c.size))
-    return Outcome(value, error, made, STATUS_OF[DONE if error <= task.tol else GO], LOG, f, g)
+    status = STATUS_OF[DONE if error <= task.tol else GO]
+    return Outcome(value, error, made, status, LOG, f, g, lam)
+
+
+def constrain(task: Task, costs: Array, r: Array, c: Array) -> Outcome | None:
+    """The hard constraint; None where it does not bind, so that the exact distance is the answer."""
+    alpha = task.strength.alpha
+    if is_vacuous(alpha, r, c):
+        return None
+    end = constrained_pair(costs, r, c, alpha, task.tol, task.max_iter, certify=task.keep)
+    if end.vacuous:
+        return None
+    return Outcome(
+        end.value, end.error, end.n_iter, STATUS_OF[end.act], CONSTRAINED, end.f, end.g, end.lam
+    )
+
+
+def is_hopeless(task: Task, mean: float | Array) -> bool | Array:
+    """Whether sweeps would be too many, by the mean cost under independence."""
+    return task.strength.lam * mean > HOPELESS
+
+
+def may_be_hopeless(task: Task) -> bool:
+    """Whether to ask at all: only a solver with a better fallback, at a lam that is not small."""
+    lam, largest = task.strength.lam, task.ground.max
+    return task.solver.fallback == "newton" and lam * largest > EASY
 
 
 def block_of(matrix: Array, rows: Array | None, columns: Array | None) -> Array:
@@ -99,49 +122,84 @@ def _support(histogram: Array) -> Array | None:
     return None if np.count_nonzero(histogram) == histogram.size else np.flatnonzero(histogram)
 
 
-def _hopeless(task: Task, costs: Array, r: Array, c: Array) -> bool:
-    """Whether sweeps would be too many, by the mean cost under independence."""
-    gibbs = task.gibbs
-    if task.solver.fallback != "newton" or gibbs.lam * gibbs.largest <= EASY:
-        return False
-    return gibbs.lam * mean_cost(costs, r, c) > HOPELESS
+def _exact(task: Task, r: Array, c: Array) -> Outcome:
+    """The exact distance; a closed form where the bins lie on a line."""
+    r, c = r.astype(np.float64), c.astype(np.float64)
+    r, c = r / r.sum(), c / c.sum()
+    line = task.ground.line
+    if line is not None:
+        end, ran = exact_on_line(line, r, c), LINE
+    else:
+        end, ran = exact_pair(task.ground.costs, r, c, metric=task.metric), SIMPLEX
+    error = end.plan.marginal_error(r, c)
+    status = CONVERGED if end.solved else STATUS_OF[SLOW]
+    return Outcome(end.upper, error, 1, status, ran, end.f, end.g, np.inf, end.plan)
 
 
-def _scaled(task: Task, K: Array, costs: Array, r: Array, c: Array) -> Outcome:
-    """Sweeps; a negative status is a pair handed over."""
+def _independent(costs: Array, r: Array, c: Array) -> Outcome:
+    """The independence table; its potentials are the limit of the others', centred."""
+    value = mean_cost(costs, r, c)
+    f, g = costs @ c - 0.5 * value, r @ costs - 0.5 * value
+    return Outcome(value, 0.0, 1, CONVERGED, INDEPENDENCE, f, g, 0.0)
+
+
+def _penalised(
+    task: Task, costs: Array, rows: Array | None, columns: Array | None, r: Array, c: Array
+) -> Outcome:
+    """Scaling where it promises something, then the fallback."""
+    gibbs, patience, made = task.gibbs, task.solver.patience, 0
+    assert gibbs is not None
+    tried = gibbs.fits and patience is not None
+    if tried and may_be_hopeless(task):
+        tried = not is_hopeless(task, mean_cost(costs, r, c))
+    if tried and patience is not None:
+        kernel = block_of(gibbs.kernel, rows, columns)
+        outcome, made = _scaled(task, patience, kernel, costs, r, c)
+        if outcome is not None:
+            return outcome
+    outcome = fall_back(task, costs, r, c)
+    outcome.n_iter += made
+    return outcome
+
+
+def _scaled(
+    task: Task, patience: float, K: Array, costs: Array, r: Array, c: Array
+) -> tuple[Outcome | None, int]:
+    """Sweeps; None for a pair that is handed over, and the sweeps made."""
     u, v, acc, state = np.ones(r.size), np.ones(c.size), np.empty(c.size), np.empty(FIELDS)
     begin(state)
     step = max(1, int(READ_AT_ONCE / K.size))
     act, error, left = GO, np.inf, task.max_iter
     while act == GO and left > 0:
         some = min(step, left)
-        act, error = scale_pair(K, r, c, u, v, acc, state, task.tol, task.solver.patience, some)
+        act, error = scale_pair(K, r, c, u, v, acc, state, task.tol, patience, some)
         left -= some
-    made = int(state[SWEEPS])
+    made, lam = int(state[SWEEPS]), task.strength.lam
     if act == GO:
         error = rows_exact(K, r, c, u, v, acc)
     elif act != DONE:
-        return Outcome(np.nan, np.inf, made, -1, 0)
-    outcome = Outcome(plan_cost(K, costs, u, v), error, made, STATUS_OF[act], int(state[THETA2] > 0.0))
+        return None, made
+    value, ran = plan_cost(K, costs, u, v), int(state[THETA2] > 0.0)
+    outcome = Outcome(value, error, made, STATUS_OF[act], ran, lam=lam)
     if task.keep:
-        outcome.f, outcome.g = np.log(u) / task.gibbs.lam, np.log(v) / task.gibbs.lam
-    return outcome
+        outcome.f, outcome.g = np.log(u) / lam, np.log(v) / lam
+    return outcome, made
 
 
 def _fixed(
     task: Task, costs: Array, rows: Array | None, columns: Array | None, r: Array, c: Array
 ) -> Outcome:
-    """Algorithm 1; in the log domain where the kernel does not fit."""
-    gibbs, steps = task.gibbs, task.iterations
+    """Algorithm 1; in the log domain where the kernel or a scaling is not representable."""
+    gibbs, steps, lam = task.gibbs, task.iterations, task.strength.lam
+    assert gibbs is not None and steps is not None
+    found = None
     if gibbs.fits:
-        f, g, value = algorithm1_pair(
-            block_of(gibbs.kernel, rows, columns), costs, gibbs.lam, r, c, steps
-        )
-    if not gibbs.fits or f is None:
-        f, g, value = algorithm1_log(costs, gibbs.lam, r, c, steps)
+        kernel = block_of(gibbs.kernel, rows, columns)
+        found = algorithm1_pair(kernel, costs, lam, r, c, steps)
+    f, g, value = found or algorithm1_log(costs, lam, r, c, steps)
     error = np.nan
     if task.keep:
         K = np.empty(costs.shape)
-        stabilised_kernel(costs, gibbs.lam, f, g, K, K.view(np.int64))
+        stabilised_kernel(costs, lam, f, g, K, K.view(np.int64))
         error = float(np.abs(K.sum(axis=1) - r).sum())  # the columns are exact
-    return Outcome(value, error, steps or 0, FIXED, ALGORITHM1, f, g)
+    return Outcome(value, error, steps, FIXED, ALGORITHM1, f, g, lam)

@@ -1,0 +1,104 @@
+"""Reading a call: everything is checked before any work begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sinkdist import histograms, stopping, strength
+from sinkdist.errors import InputError
+from sinkdist.ground import Ground
+from sinkdist.histograms import Histograms
+from sinkdist.scale import threads
+from sinkdist.solvers import table
+from sinkdist.solvers.task import Task
+from sinkdist.stopping import Stopping
+from sinkdist.strength import Kind, Strength
+
+__all__ = ["Call", "read_call", "read_families"]
+
+#: lam times the largest cost beyond which the entropy is lost in rounding; a larger lam is solved
+#: here, and `Solution.lam` says so.
+_STRONGEST = 1e11
+_LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
+_CHECKED_BINS = 512  #: up to which every triangle is looked at for a single pair
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What was asked for, checked."""
+
+    ground: Ground
+    strength: Strength
+    stopping: Stopping
+    solver: table.Solver
+    dtype: np.dtype[Any]
+
+    def task(self, keep: bool, workers: int, pairs: int = 1) -> Task:
+        """The same for the solvers, with the kernel prepared where there is one."""
+        gibbs = metric = None
+        kind, ground, stop = self.strength.kind, self.ground, self.stopping
+        if kind is Kind.PENALISED:
+            gibbs = ground.gibbs(self.strength.lam, self.dtype)
+            if not gibbs.fits and self.dtype == np.float32:  # float64 holds more
+                gibbs = ground.gibbs(self.strength.lam, np.dtype(np.float64))
+            if gibbs.fits and gibbs.matrix.size > _LARGE_KERNEL and workers > 1:
+                gibbs.build(lambda bands, fill: threads.run(bands, fill, workers))
+        elif kind is not Kind.INDEPENDENCE:
+            worth = max(ground.shape) <= max(_CHECKED_BINS, pairs)
+            metric = ground.is_known_metric or (worth and bool(ground.is_metric))
+        return Task(
+            ground, self.strength, gibbs, self.solver, stop.tol, stop.max_iter, stop.iterations,
+            keep, bool(metric),
+        )  # fmt: skip
+
+
+def read_call(
+    ground: Any, lam: Any, reg: Any, alpha: Any, tol: Any, max_iter: Any, iterations: Any,
+    solver: Any, dtype: np.dtype[Any],
+) -> Call:  # fmt: skip
+    """Check all that is not a histogram."""
+    chosen = table.by_name(solver)
+    stop = stopping.read(
+        dtype, tol=tol, max_iter=max_iter, iterations=iterations, solver=chosen.name
+    )
+    ground, asked = Ground.of(ground), strength.read(lam=lam, reg=reg, alpha=alpha)
+    if asked.kind is not Kind.PENALISED:
+        _refuse_choice(asked.kind, iterations, chosen.name)
+    elif asked.lam * ground.max > _STRONGEST:
+        asked = Strength(_STRONGEST / ground.max)
+    return Call(ground, asked, stop, chosen, dtype)
+
+
+def _refuse_choice(kind: Kind, iterations: Any, solver: str) -> None:
+    """Only a finite, positive lam leaves a choice of solver and of steps."""
+    if iterations is not None:
+        raise InputError(
+            "'iterations' counts steps of Algorithm 1, which needs a positive, finite 'lam' or 'reg'; "
+            f"this call asks for the {kind.value} distance."
+        )
+    if solver != "auto":
+        raise InputError(
+            f"solver={solver!r} needs a positive, finite 'lam' or 'reg'; the {kind.value} distance has "
+            "one way of its own."
+        )
+
+
+def read_families(
+    first: Any, second: Any, names: tuple[str, str], call: Call, normalize: bool, on_empty: str
+) -> tuple[Histograms, Histograms]:
+    """Read both sides of a call; one family given twice is read once."""
+    if first is not second:
+        histograms.check_same_bins(first, second, *names)
+    rows, columns = call.ground.shape
+    a = histograms.read(
+        first, names[0], dtype=call.dtype, bins=rows, normalize=normalize, on_empty=on_empty
+    )
+    if first is second and rows == columns:
+        return a, a
+    b = histograms.read(
+        second, names[1], dtype=call.dtype, bins=columns, normalize=normalize, on_empty=on_empty
+    )
+    return a, b

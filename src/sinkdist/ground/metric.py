@@ -1,0 +1,81 @@
+"""Whether costs are a metric, and the largest metric below them.
+
+Costs are a metric, in the sense of the paper's cone, when they are symmetric, 0 on the diagonal and satisfy
+every triangle inequality; different bins may be at distance 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["MetricCheck", "check_metric", "largest_metric_below"]
+
+Costs = npt.NDArray[np.float64]
+
+_ROUNDING = 1e-12  # relative to the largest cost
+
+
+@dataclass(frozen=True, slots=True)
+class MetricCheck:
+    """The answer to "is it a metric?"; true or false in a condition.
+
+    Attributes
+    ----------
+    holds : bool
+        The answer.
+    reason : str
+        A sentence about the worst violation, or that there is none.
+    triangle : tuple of int or None
+        Bins ``(i, j, k)`` for which going from i to j by way of k is cheapest against going directly.
+    violation : float
+        By how much; 0 where no triangle is violated.
+    """
+
+    holds: bool
+    reason: str
+    triangle: tuple[int, int, int] | None = None
+    violation: float = 0.0
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+def check_metric(costs: Costs, largest: float, symmetric: bool) -> MetricCheck:
+    """Check symmetry, the diagonal and all triangles; costs O(d^3)."""
+    rows, columns = costs.shape
+    if rows != columns:
+        return MetricCheck(False, f"The matrix is not square: {rows} x {columns}.")
+    diagonal = costs.diagonal()
+    if diagonal.any():
+        i = int(np.argmax(diagonal))
+        return MetricCheck(False, f"Staying in bin {i} costs {diagonal[i]:.6g}, not 0.")
+    if not symmetric:
+        i, j = np.unravel_index(int(np.argmax(costs - costs.T)), costs.shape)
+        return MetricCheck(
+            False,
+            f"It is not symmetric: {costs[i, j]:.6g} from bin {i} to {j}, {costs[j, i]:.6g} back.",
+        )
+    from sinkdist.passes.triangles import worst_triangle  # Numba, on first use
+
+    excess, i, j, k = worst_triangle(costs)
+    if excess <= _ROUNDING * largest:
+        return MetricCheck(True, "All triangle inequalities hold.")
+    return MetricCheck(
+        False,
+        f"Going from bin {i} to {j} costs {costs[i, j]:.6g}, but {costs[i, j] - excess:.6g} by way of {k}.",
+        (i, j, k),
+        excess,
+    )
+
+
+def largest_metric_below(costs: Costs) -> Costs:
+    """The largest metric that is nowhere above the costs: lengths of shortest paths."""
+    from sinkdist.passes.triangles import shortest_paths  # Numba, on first use
+
+    metric = np.minimum(costs, costs.T)
+    np.fill_diagonal(metric, 0.0)
+    shortest_paths(metric)
+    return np.minimum(metric, metric.T)

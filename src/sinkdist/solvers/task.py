@@ -1,0 +1,41 @@
+"""What is asked of every pair: the costs, the member of the family, and when to stop."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+from sinkdist.ground import Ground
+from sinkdist.ground.gibbs import Gibbs
+from sinkdist.solvers.table import Solver
+from sinkdist.strength import Strength
+
+__all__ = ["Task"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A question, the same for all pairs of a call.
+
+    Attributes
+    ----------
+    gibbs : Gibbs or None
+        The kernel for the strength's lam; None for members of the family that have none of their own.
+    keep : bool
+        Whether potentials and plans are wanted, beside the value.
+    metric : bool
+        Whether the costs are known to be a metric.
+    stop : threading.Event
+        Set when nobody waits for the answer any more.
+    """
+
+    ground: Ground
+    strength: Strength
+    gibbs: Gibbs | None
+    solver: Solver
+    tol: float
+    max_iter: int
+    iterations: int | None
+    keep: bool
+    metric: bool = False
+    stop: threading.Event = field(default_factory=threading.Event)
