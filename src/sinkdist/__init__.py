@@ -1,4 +1,4 @@
-"""sinkdist: optimal-transport distances between families of histograms that share a ground metric."""
+"""Optimal-transport distances between families of histograms that share one ground metric."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
     "solve",
 ]
 
-# Public names are imported when first used: `import sinkdist` stays quick, and Numba waits for a solve.
+# Public names are imported when first used: `import sinkdist` stays quick, Numba waits for a solve.
 _HOME = {
     "ConvergenceWarning": "errors",
     "Ground": "ground",

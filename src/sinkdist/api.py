@@ -1,7 +1,7 @@
 """The verbs: `solve`, `distance`, `pairwise`.
 
-A verb reads its call (`call`), sends pairs to the solvers, alone or as families (`families`), and says
-what came of it.
+A verb reads its call (`call`), sends pairs to the solvers, alone or as families (`families`), and
+says what came of it.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ def solve(
     Parameters
     ----------
     r, c : array_like, shape (d,) or (n, d)
-        Histograms. Two families are matched row by row; a single histogram is matched with every row
-        of a family.
+        Histograms. Two families are matched row by row; a single histogram is matched with every
+        row of a family.
     ground : Ground or array_like
         Costs between the bins of `r` and of `c`; may be rectangular.
     lam, reg, alpha : float
-        Exactly one: the paper's lambda, its inverse, or the radius of the Kullback-Leibler ball around
-        the independence table (the hard constraint). ``lam=inf`` or ``alpha=inf`` is the exact distance,
-        ``lam=0`` or ``alpha=0`` the independence table ``r^T M c``.
+        Exactly one: the paper's lambda, its inverse, or the radius of the Kullback-Leibler ball
+        around the independence table (the hard constraint). ``lam=inf`` or ``alpha=inf`` is the
+        exact distance, ``lam=0`` or ``alpha=0`` the independence table ``r^T M c``.
     tol : float, optional
-        Bound on the L1 violation of the marginals, and with `alpha` on the relative width of the value's
-        bracket; 1e-6 in float64, 1e-4 in float32.
+        Bound on the L1 violation of the marginals, and with `alpha` on the relative width of the
+        value's bracket; 1e-6 in float64, 1e-4 in float32.
     max_iter : int, optional
         Cap on the reads of the kernel; 10,000.
     iterations : int, optional
@@ -179,9 +179,9 @@ def pairwise(
 ) -> Array:
     """Distances between all rows of one family, or of two.
 
-    For one family under a symmetric ground, each pair ``i <= j`` is computed once, as the distance from
-    row i to row j, and mirrored. The diagonal is computed: the Sinkhorn distance of a histogram to itself is
-    positive unless `coincidence` is asked for.
+    For one family under a symmetric ground, each pair ``i <= j`` is computed once, as the distance
+    from row i to row j, and mirrored. The diagonal is computed: the Sinkhorn distance of a
+    histogram to itself is positive unless `coincidence` is asked for.
 
     Parameters
     ----------
@@ -191,7 +191,8 @@ def pairwise(
         Other histograms.
     ground : Ground or array_like
         Costs between bins.
-    lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty, coincidence, workers, progress
+    lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty, coincidence,
+    workers, progress
         As for `solve`.
 
     Returns
@@ -210,7 +211,9 @@ def pairwise(
         working_dtype(X, Y, dtype=dtype),
     )  # fmt: skip
     one_family = Y is None
-    A, B = read_families(X, X if one_family else Y, ("X", "X" if one_family else "Y"), call, normalize, on_empty)
+    A, B = read_families(
+        X, X if one_family else Y, ("X", "X" if one_family else "Y"), call, normalize, on_empty
+    )
     for family, name in ((A, "X"), (B, "Y")):
         if family.is_vector:
             raise InputError(
@@ -225,7 +228,7 @@ def pairwise(
 
 
 def _is_one_pair(R: Histograms, C: Histograms) -> bool:
-    """Whether two plain histograms with mass were given: the quick way, without tiles and threads."""
+    """Whether two plain histograms with mass were given: no need of tiles and threads."""
     return (
         R.is_vector and C.is_vector and R.empty is None and C.empty is None
         and isinstance(R.rows, np.ndarray) and isinstance(C.rows, np.ndarray)
@@ -239,14 +242,19 @@ def _solution_of_one(
     outcome, rows, columns = solve_pair(call.task(True, workers), R.rows[0], C.rows[0])
     _warn_of_one(outcome, call.stopping, depth=5)
     value = 0.0 if coincidence and coincide(R, C)[0] else outcome.value
-    f, g = potential_on_all_bins(outcome.f, rows, R.d), potential_on_all_bins(outcome.g, columns, C.d)
+    f, g = (
+        potential_on_all_bins(outcome.f, rows, R.d),
+        potential_on_all_bins(outcome.g, columns, C.d),
+    )
     return Solution(
         value, outcome.error, outcome.n_iter, Status(outcome.status), RAN[outcome.solver],
         outcome.lam, (f, g), call.ground, R, C, [outcome.plan], call.strength.alpha,
     )  # fmt: skip
 
 
-def _solution(call: Call, R: Histograms, C: Histograms, answers: Answers, coincidence: bool) -> Solution:
+def _solution(
+    call: Call, R: Histograms, C: Histograms, answers: Answers, coincidence: bool
+) -> Solution:
     """Many answers as the user sees them."""
     value = answers.value.astype(call.dtype, copy=False)
     if coincidence:

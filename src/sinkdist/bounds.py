@@ -1,7 +1,7 @@
 """Certificates: what a pair's potentials and plan prove, converged or not.
 
-The c-transform of any potential is feasible for the dual of the exact distance, a plan rounded to exact
-marginals is feasible for the primal; so every bound here holds at any iterate.
+The c-transform of any potential is feasible for the dual of the exact distance, a plan rounded to
+exact marginals is feasible for the primal; so every bound here holds at any iterate.
 """
 
 from __future__ import annotations

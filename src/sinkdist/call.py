@@ -76,13 +76,13 @@ def _refuse_choice(kind: Kind, iterations: Any, solver: str) -> None:
     """Only a finite, positive lam leaves a choice of solver and of steps."""
     if iterations is not None:
         raise InputError(
-            "'iterations' counts steps of Algorithm 1, which needs a positive, finite 'lam' or 'reg'; "
-            f"this call asks for the {kind.value} distance."
+            "'iterations' counts steps of Algorithm 1, which needs a positive, finite 'lam' or "
+            f"'reg'; this call asks for the {kind.value} distance."
         )
     if solver != "auto":
         raise InputError(
-            f"solver={solver!r} needs a positive, finite 'lam' or 'reg'; the {kind.value} distance has "
-            "one way of its own."
+            f"solver={solver!r} needs a positive, finite 'lam' or 'reg'; the {kind.value} distance "
+            "has one way of its own."
         )
 
 

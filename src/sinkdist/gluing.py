@@ -18,10 +18,11 @@ _SLACK = 1e-6  # L1 difference of the middle marginals that counts as rounding o
 def glue(P: Any, Q: Any) -> npt.NDArray[np.float64]:
     """Glue two couplings along their common marginal.
 
-    With P a coupling of x and y, and Q one of y and z, ``S_ik = sum_j P_ij Q_jk / y_j`` is a coupling of x and
-    z: going from x to z by way of y. By the data-processing inequality it holds no more information
-    than either, ``KL(S || x z^T) <= min(KL(P || x y^T), KL(Q || y z^T))``: what lies in the ball of radius
-    alpha stays there (the paper's Lemma 1). Bins of y without mass carry nothing.
+    With P a coupling of x and y, and Q one of y and z, ``S_ik = sum_j P_ij Q_jk / y_j`` is a
+    coupling of x and z: going from x to z by way of y. By the data-processing inequality it holds
+    no more information than either, ``KL(S || x z^T) <= min(KL(P || x y^T), KL(Q || y z^T))``: what
+    lies in the ball of radius alpha stays there (the paper's Lemma 1). Bins of y without mass carry
+    nothing.
 
     Parameters
     ----------
@@ -43,14 +44,15 @@ def glue(P: Any, Q: Any) -> npt.NDArray[np.float64]:
     first, second = _coupling(P, "P"), _coupling(Q, "Q")
     if first.shape[1] != second.shape[0]:
         raise InputError(
-            f"'P' has {first.shape[1]} columns and 'Q' has {second.shape[0]} rows: both stand for the bins "
-            "of the histogram in the middle."
+            f"'P' has {first.shape[1]} columns and 'Q' has {second.shape[0]} rows: both stand for "
+            "the bins of the histogram in the middle."
         )
     y, again = first.sum(axis=0), second.sum(axis=1)
     off = float(np.abs(y - again).sum())
     if off > _SLACK:
         raise InputError(
-            f"The columns of 'P' and the rows of 'Q' must sum to the same histogram. They differ by {off:.2g}."
+            "The columns of 'P' and the rows of 'Q' must sum to the same histogram. "
+            f"They differ by {off:.2g}."
         )
     weights = np.divide(1.0, y, out=np.zeros_like(y), where=y > 0.0)
     return np.asarray((first * weights) @ second, dtype=np.float64)
@@ -63,7 +65,9 @@ def _coupling(values: Any, name: str) -> npt.NDArray[np.float64]:
         raise InputError(f"'{name}' must be a matrix. Got shape {array.shape} instead.")
     if not (array >= 0.0).all():
         i, j = np.argwhere(~(array >= 0.0))[0]
-        raise InputError(f"Entry ({i}, {j}) of '{name}' is {array[i, j]}; couplings are non-negative.")
+        raise InputError(
+            f"Entry ({i}, {j}) of '{name}' is {array[i, j]}; couplings are non-negative."
+        )
     total = float(array.sum())
     if not abs(total - 1.0) <= _SLACK:
         raise InputError(f"'{name}' sums to {total:.6g}, but a coupling sums to 1.")

@@ -230,7 +230,9 @@ def _with_care(
             raise InputError(place.wrong_sum(off, float(totals[off[0]])))
     if (totals != 1.0).any():
         rows = with_masses(rows, masses(rows) / spread(totals, rows))
-    return Histograms(flushed(rows, dtype, _NEGLIGIBLE[dtype]), place.is_vector, empty if empty.any() else None)
+    return Histograms(
+        flushed(rows, dtype, _NEGLIGIBLE[dtype]), place.is_vector, empty if empty.any() else None
+    )
 
 
 def _non_negative(rows: Rows, place: Place, rounding: float) -> Rows:

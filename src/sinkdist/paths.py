@@ -31,8 +31,8 @@ def path(
 ) -> list[Solution]:
     """Solve one pair for many values of lam, at a fraction of the cost of separate solves.
 
-    Potentials change little with lam, so each solution starts from those before it. This is how the gap
-    between the Sinkhorn distance and the exact one is drawn.
+    Potentials change little with lam, so each solution starts from those before it. This is how the
+    gap between the Sinkhorn distance and the exact one is drawn.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Saying what came of a call: one warning for all pairs that stopped short, potentials on all bins."""
+"""Saying what came of a call: one warning for pairs that stopped short, potentials on all bins."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def warn(status: Array, error: Array, stop: Stopping, depth: int = 3) -> None:
     if count > capped:
         reasons.append(f"{count - capped} stalled at the limit of rounding")
     warnings.warn(
-        f"{count} of {np.count_nonzero(status != Status.EMPTY)} pairs did not reach tol={stop.tol:g}: "
+        f"{count} of {np.count_nonzero(status != Status.EMPTY)} pairs did not reach "
+        f"tol={stop.tol:g}: "
         f"{' and '.join(reasons)}; the worst marginal error is {float(error[short].max()):.2g}. "
         "Raise max_iter or tol; the emd_bounds of solve hold anyway.",
         ConvergenceWarning,

@@ -1,8 +1,8 @@
 """From distances to similarities: features for the independence kernel.
 
-For a Euclidean distance matrix ``M_ij = |phi_i - phi_j|^2`` the independence distance is
-``r^T M c = r.u + c.u - 2 <L^T r, L^T c>`` with ``u_i = |phi_i|^2`` and ``L L^T`` the Gram matrix of the phi: one
-product per histogram instead of one per pair (the remark after the paper's Property 2).
+For a Euclidean distance matrix ``M_ij = |phi_i - phi_j|^2`` the independence distance is ``r^T M c
+= r.u + c.u - 2 <L^T r, L^T c>`` with ``u_i = |phi_i|^2`` and ``L L^T`` the Gram matrix of the phi:
+one product per histogram instead of one per pair (the remark after the paper's Property 2).
 """
 
 from __future__ import annotations
@@ -83,10 +83,11 @@ def independence_features(
 
 
 def _embedding(ground: Ground, power: float) -> tuple[Array, Array]:
-    """Points whose squared distances are the costs, and their squared lengths; an error if none are."""
+    """Points whose squared distances are the costs, and their squared lengths."""
     if not ground.is_symmetric or ground.matrix.diagonal().any():
         raise InputError(
-            "The ground matrix is no Euclidean distance matrix: it must be symmetric and 0 on the diagonal."
+            "The ground matrix is no Euclidean distance matrix: it must be symmetric and 0 on the "
+            "diagonal."
         )
     M = ground.matrix**power
     means = M.mean(axis=0)
@@ -94,9 +95,9 @@ def _embedding(ground: Ground, power: float) -> tuple[Array, Array]:
     values, vectors = np.linalg.eigh(gram)
     if values[0] < -_ROUNDING * max(values[-1], 0.0) - 1e-300:
         raise InputError(
-            "The ground matrix is no Euclidean distance matrix, so exp(-t r^T M c) is no kernel: the Gram matrix "
-            f"of its bins has the negative eigenvalue {values[0]:.3g} (the largest is {values[-1]:.3g}). "
-            "Try a smaller 'power'."
+            "The ground matrix is no Euclidean distance matrix, so exp(-t r^T M c) is no kernel: "
+            f"the Gram matrix of its bins has the negative eigenvalue {values[0]:.3g} (the largest "
+            f"is {values[-1]:.3g}). Try a smaller 'power'."
         )
     kept = values > _ROUNDING * values[-1]
     L = vectors[:, kept] * np.sqrt(values[kept])

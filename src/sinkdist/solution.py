@@ -69,7 +69,8 @@ class Solution:
         The strength of the entropy in the plan: 0 for the independence table, inf for a plan of the
         exact distance; where ``alpha`` was given, what was found.
     potentials : tuple of ndarray
-        ``f, g`` in units of cost with ``P = exp(lam (f_i + g_j - M_ij))``; -inf on bins without mass.
+        ``f, g`` in units of cost with ``P = exp(lam (f_i + g_j - M_ij))``; -inf on bins without
+        mass.
     ground : Ground
         The costs.
 
@@ -229,4 +230,4 @@ class Solution:
 def _row(family: Histograms, k: int) -> Array:
     """One histogram of a family; the only one, if it has no other."""
     k = k if family.n > 1 else 0
-    return family.dense(slice(k, k + 1))[0]
+    return np.asarray(family.dense(slice(k, k + 1))[0])

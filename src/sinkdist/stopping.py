@@ -26,7 +26,9 @@ class Stopping:
     iterations: int | None
 
 
-def read(dtype: np.dtype[Any], *, tol: Any, max_iter: Any, iterations: Any, solver: str) -> Stopping:
+def read(
+    dtype: np.dtype[Any], *, tol: Any, max_iter: Any, iterations: Any, solver: str
+) -> Stopping:
     """Check the three options against each other; None is a default.
 
     Examples
@@ -35,10 +37,13 @@ def read(dtype: np.dtype[Any], *, tol: Any, max_iter: Any, iterations: Any, solv
     Stopping(tol=1e-06, max_iter=10000, iterations=None)
     """
     if iterations is not None:
-        given = [name for name, value in (("tol", tol), ("max_iter", max_iter)) if value is not None]
+        given = [
+            name for name, value in (("tol", tol), ("max_iter", max_iter)) if value is not None
+        ]
         if given:
             raise InputError(
-                f"'iterations' runs exactly that many steps, without a test: leave out {' and '.join(given)}."
+                "'iterations' runs exactly that many steps, without a test: "
+                f"leave out {' and '.join(given)}."
             )
         if solver != "auto":
             raise InputError(

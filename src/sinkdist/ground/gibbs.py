@@ -62,7 +62,7 @@ class Gibbs:
 
     @cached_property
     def kernel_cost(self) -> npt.NDArray[Any]:
-        """K * lam M entry by entry: ``lam <P, M> = u @ kernel_cost @ v``, whatever the unit of cost."""
+        """K * lam M by entry: ``lam <P, M> = u @ kernel_cost @ v``, whatever the unit of cost."""
 
         def fill(rows: slice) -> None:
             exponent = np.multiply(self.matrix[rows], self.lam)
@@ -77,7 +77,7 @@ class Gibbs:
             return self.__dict__["kernel_cost"]  # type: ignore[no-any-return]
 
     def build(self, run: Run) -> npt.NDArray[Any]:
-        """The kernel, its bands of rows filled by ``run``; threads that ask meanwhile wait for it."""
+        """The kernel, its bands of rows filled by ``run``; who asks meanwhile waits for it."""
         from sinkdist.passes.exponential import gibbs_kernel  # Numba, on first use
 
         def fill(rows: slice) -> None:

@@ -231,7 +231,9 @@ class Ground:
         """
         rows, columns = self.shape
         if rows != columns:
-            raise InputError(f"Only a square ground has a closest metric. This one is {rows} x {columns}.")
+            raise InputError(
+                f"Only a square ground has a closest metric. This one is {rows} x {columns}."
+            )
         ground = self._made(largest_metric_below(self._matrix), f"metric below {self._description}")
         ground._metric = _BY_CONSTRUCTION
         return ground
@@ -302,7 +304,9 @@ class Ground:
         return float(by), f"{by:.6g}"
 
 
-def _restored(matrix: Costs, description: str, metric: MetricCheck | None, line: Costs | None) -> Ground:
+def _restored(
+    matrix: Costs, description: str, metric: MetricCheck | None, line: Costs | None
+) -> Ground:
     """A ground from a pickle: without operators and lock, with what is known about it."""
     ground = Ground._made(matrix, description)
     if metric is not None:

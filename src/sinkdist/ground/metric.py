@@ -1,7 +1,7 @@
 """Whether costs are a metric, and the largest metric below them.
 
-Costs are a metric, in the sense of the paper's cone, when they are symmetric, 0 on the diagonal and satisfy
-every triangle inequality; different bins may be at distance 0.
+Costs are a metric, in the sense of the paper's cone, when they are symmetric, 0 on the diagonal and
+satisfy every triangle inequality; different bins may be at distance 0.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class MetricCheck:
     reason : str
         A sentence about the worst violation, or that there is none.
     triangle : tuple of int or None
-        Bins ``(i, j, k)`` for which going from i to j by way of k is cheapest against going directly.
+        Bins ``(i, j, k)`` for which going from i to j by way of k is cheapest against going
+        directly.
     violation : float
         By how much; 0 where no triangle is violated.
     """
@@ -53,7 +54,7 @@ def check_metric(costs: Costs, largest: float, symmetric: bool) -> MetricCheck:
         i = int(np.argmax(diagonal))
         return MetricCheck(False, f"Staying in bin {i} costs {diagonal[i]:.6g}, not 0.")
     if not symmetric:
-        i, j = np.unravel_index(int(np.argmax(costs - costs.T)), costs.shape)
+        i, j = divmod(int(np.argmax(costs - costs.T)), columns)
         return MetricCheck(
             False,
             f"It is not symmetric: {costs[i, j]:.6g} from bin {i} to {j}, {costs[j, i]:.6g} back.",
@@ -65,7 +66,8 @@ def check_metric(costs: Costs, largest: float, symmetric: bool) -> MetricCheck:
         return MetricCheck(True, "All triangle inequalities hold.")
     return MetricCheck(
         False,
-        f"Going from bin {i} to {j} costs {costs[i, j]:.6g}, but {costs[i, j] - excess:.6g} by way of {k}.",
+        f"Going from bin {i} to {j} costs {costs[i, j]:.6g}, "
+        f"but {costs[i, j] - excess:.6g} by way of {k}.",
         (i, j, k),
         excess,
     )

@@ -1,7 +1,7 @@
 """Running tiles on threads: ours outside, one BLAS thread inside each.
 
-BLAS threads under our threads would fight for the same cores. The limit is process-wide, so calls from
-several threads share it: the first one in sets it, the last one out restores it.
+BLAS threads under our threads would fight for the same cores. The limit is process-wide, so calls
+from several threads share it: the first one in sets it, the last one out restores it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,15 @@ T = TypeVar("T")
 def count(workers: Any) -> int:
     """Threads for the ``workers`` option: None is one for each core this process may use."""
     if workers is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
     if isinstance(workers, bool) or not isinstance(workers, numbers.Integral):
-        raise InputTypeError(f"The 'workers' option must be a whole number. Got {workers!r} instead.")
+        raise InputTypeError(
+            f"The 'workers' option must be a whole number. Got {workers!r} instead."
+        )
     if workers < 1:
         raise InputError(f"The 'workers' option must be at least 1. Got {workers} instead.")
     return int(workers)

@@ -1,7 +1,8 @@
 """Cutting pairs into tiles: one row of the first family against some rows of the second.
 
-A tile shares its first histogram, so its kernel is cut to that histogram's bins once; the second ones are taken
-in an order that puts similar supports together, so that few bins are computed in vain.
+A tile shares its first histogram, so its kernel is cut to that histogram's bins once; the second
+ones are taken in an order that puts similar supports together, so that few bins are computed in
+vain.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Fan:
 
 
 def fans(rows: int, order: Index, size: int, *, upper: bool) -> Iterator[Fan]:
-    """All pairs of two families, or the upper triangle (with diagonal) of one, in tiles of ``size``."""
+    """All pairs of two families, or the upper triangle of one, in tiles of ``size``."""
     for i in range(rows):
         columns = order[order >= i] if upper else order
         pieces = max(1, -(-columns.size // size))
@@ -49,7 +50,7 @@ def support_order(family: Any) -> Index:
 
 
 def _supports(family: Any) -> npt.NDArray[np.float32] | None:
-    """Rows' supports projected on a few directions, or None when every bin is occupied everywhere."""
+    """Rows' supports projected on a few directions, or None when every bin is occupied."""
     n, d = family.shape
     occupied = family != 0
     stored = occupied.sum() if isinstance(occupied, np.ndarray) else occupied.nnz

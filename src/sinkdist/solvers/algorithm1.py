@@ -31,7 +31,7 @@ def _updates(K: Array, r: Array, c: Array, u: Array, v: Array, iterations: int) 
 
 def algorithm1_pair(
     K: Array, M: Array, lam: float, r: Array, c: Array, iterations: int
-) -> tuple[Array, Array, float] | tuple[None, None, float]:
+) -> tuple[Array, Array, float] | None:
     """One pair on bins with mass; potentials and value, or None where not representable."""
     u, v = np.empty(r.size), np.empty(c.size)
     _updates(K, r, c, u, v, iterations)

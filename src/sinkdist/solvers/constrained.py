@@ -1,10 +1,10 @@
 """The hard constraint: the least cost of a coupling with ``KL(P || r c^T) <= alpha``.
 
-It is the paper's metric d_{M,alpha}, and equals ``d^lam`` at the lam where the information
-``I(lam) = KL(P^lam || r c^T)`` reaches alpha. ``Phi(lam) = min lam <P, M> + I(P)`` is concave with
-slope ``d^lam``, and ``I = Phi - lam Phi'``: two solves give a cubic of Phi, whose root of ``I = alpha``
-is the next lam. Potentials are carried from one lam to the next, and early solves are loose: the value
-is ``max_lam (Phi(lam) - alpha) / lam``, so errors in lam count only to second order.
+It is the paper's metric d_{M,alpha}, and equals ``d^lam`` at the lam where the information ``I(lam)
+= KL(P^lam || r c^T)`` reaches alpha. ``Phi(lam) = min lam <P, M> + I(P)`` is concave with slope
+``d^lam``, and ``I = Phi - lam Phi'``: two solves give a cubic of Phi, whose root of ``I = alpha``
+is the next lam. Potentials are carried from one lam to the next, and early solves are loose: the
+value is ``max_lam (Phi(lam) - alpha) / lam``, so errors in lam count only to second order.
 """
 
 from __future__ import annotations
@@ -64,11 +64,13 @@ def is_vacuous(alpha: float, r: Array, c: Array) -> bool:
 def constrained_pair(
     M: Array, r: Array, c: Array, alpha: float, tol: float, max_iter: int, *, certify: bool
 ) -> Constrained:
-    """One pair on bins with mass; with ``certify``, until its proven bracket is narrower than tol."""
+    """One pair on bins with mass; ``certify`` asks for a proven bracket narrower than tol."""
     f, g = np.empty(r.size), np.empty(c.size)
     made, inner = 0, tol
     for _ in range(3):
-        lam, value, _, error, reads, act = constrain_pair(M, r, c, alpha, inner, max_iter - made, f, g)
+        lam, value, _, error, reads, act = constrain_pair(
+            M, r, c, alpha, inner, max_iter - made, f, g
+        )
         made += reads
         if act in (VACUOUS, SLOW):
             exact = exact_pair(M, r, c, metric=False)
@@ -153,7 +155,7 @@ def constrain_each(
 
 @compiled
 def spread_of_costs(M: Array, r: Array, c: Array) -> tuple[float, float]:
-    """Mean of ``M`` under ``r c^T``, and the standard deviation that its row and column means leave."""
+    """Mean of ``M`` under ``r c^T``, and the deviation that its row and column means leave."""
     m, n = M.shape
     columns = np.zeros(n)
     mean, square, rows_square = 0.0, 0.0, 0.0
@@ -187,7 +189,8 @@ def _at(
 ) -> tuple[float, float, float, float, int, int]:
     """Solve at one lam from potentials ``f, g``, which move on.
 
-    Returns value, information, dual, error, reads and act. The dual is a lower bound of ``Phi(lam) = min lam <P, M> + KL(P || r c^T)``.
+    Returns value, information, dual, error, reads and act. The dual is a lower bound of ``Phi(lam)
+    = min lam <P, M> + KL(P || r c^T)``.
     """
     u, v, acc = np.ones(r.size), np.ones(c.size), np.empty(c.size)
     state, control = np.empty(FIELDS), np.empty(newton.FIELDS)
@@ -220,9 +223,9 @@ def constrain_pair(
 ) -> tuple[float, float, float, float, int, int]:
     """Search lam for one pair on bins with mass.
 
-    Returns lam, value, information, error, reads and act; ``f, g`` hold the potentials at the end. DONE means that the bracket of the value, by duality from
-    below and by a feasible mixture of plans from above, is narrower than ``tol``, and that the plan lies
-    in that bracket.
+    Returns lam, value, information, error, reads and act; ``f, g`` hold the potentials at the end.
+    DONE means that the bracket of the value, by duality from below and by a feasible mixture of
+    plans from above, is narrower than ``tol``, and that the plan lies in that bracket.
     """
     K = np.empty(M.shape)
     bits = K.view(np.int64)
@@ -295,10 +298,11 @@ def _mixture(low: Node, high: Node, alpha: float) -> float:
 
 @compiled
 def _next_lam(there: Node, here: Node, alpha: float, low: Node, high: Node) -> float:
-    """Where the information will be alpha, by the cubic through the last two values and slopes of Phi.
+    """Where the information will be alpha, by the cubic through two values and slopes of Phi.
 
-    In lam where one of them is lam = 0, else in log lam, in which ``I = Phi - dPhi/dlog(lam)`` is smooth from end to
-    end. Inside the bracket, or within `GROWTH` where there is none; a secant where the cubic has no root there.
+    In lam where one of them is lam = 0, else in log lam, in which ``I = Phi - dPhi/dlog(lam)`` is
+    smooth from end to end. Inside the bracket, or within `GROWTH` where there is none; a secant
+    where the cubic has no root there.
     """
     lam = here[0]
     in_log = there[0] > 0.0
@@ -328,4 +332,4 @@ def _next_lam(there: Node, here: Node, alpha: float, low: Node, high: Node) -> f
     guess = lam * (alpha / here[3]) ** power
     if start < guess < end:
         return guess
-    return end if high[0] == np.inf else 0.5 * (start + end)
+    return float(end if high[0] == np.inf else 0.5 * (start + end))

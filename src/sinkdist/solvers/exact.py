@@ -1,9 +1,9 @@
 """The exact distance: POT's network simplex on as little as possible, and a closed form on a line.
 
-Costs and masses are scaled before the call, because the simplex compares with absolute constants. For a metric the
-mass that both histograms have in a bin stays there (the triangle inequality makes that optimal), which
-leaves a smaller problem. What comes back is certified: the potentials are made feasible by a c-transform, and the
-gap between primal and dual is looked at.
+Costs and masses are scaled before the call, because the simplex compares with absolute constants.
+For a metric the mass that both histograms have in a bin stays there (the triangle inequality makes
+that optimal), which leaves a smaller problem. What comes back is certified: the potentials are made
+feasible by a c-transform, and the gap between primal and dual is looked at.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ def _simplex(costs: Array, a: Array, b: Array) -> tuple[Array, Array]:
 
     unit, mass = float(costs.max()) or 1.0, float(a.sum())
     b = b * (mass / float(b.sum()))  # rounding in the two sums must not look like missing mass
-    G, log = ot.emd(a / mass, b / mass, costs / unit, numItermax=_STEPS, log=True, check_marginals=False)
+    G, log = ot.emd(
+        a / mass, b / mass, costs / unit, numItermax=_STEPS, log=True, check_marginals=False
+    )
     return G * mass, np.asarray(log["v"]) * unit
 
 

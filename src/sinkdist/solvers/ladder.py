@@ -71,7 +71,7 @@ def climb(M: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int) -
 def climb_through(
     M: Array, lams: Sequence[float], r: Array, c: Array, tol: float, max_iter: int
 ) -> Iterator[Climb]:
-    """Solve one pair at every one of the rising ``lams``, each from the potentials of the last ones."""
+    """Solve one pair at each of the rising ``lams``, starting from the potentials before."""
     K = np.empty(M.shape)
     before: tuple[Array, Array, float] | None = None  # the solution before the last one
     last: tuple[Array, Array, float] | None = None

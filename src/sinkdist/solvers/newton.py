@@ -54,7 +54,7 @@ def newton_pair(
     K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array, control: Array,
     tol: float, reads: float,
 ) -> tuple[int, float]:  # fmt: skip
-    """Newton on one pair until ``READS`` reaches ``reads``; how it stands and the columns' L1 error.
+    """Newton until ``READS`` reaches ``reads``; how the pair stands and the columns' L1 error.
 
     On return the rows of ``diag(u) K diag(v)`` are exact. SLOW means that no step was an
     improvement; GO may also mean that the scalings have gone `far`.

@@ -83,7 +83,7 @@ def fall_back(task: Task, costs: Array, r: Array, c: Array) -> Outcome:
 
 
 def constrain(task: Task, costs: Array, r: Array, c: Array) -> Outcome | None:
-    """The hard constraint; None where it does not bind, so that the exact distance is the answer."""
+    """The hard constraint; None where it does not bind and the exact distance is the answer."""
     alpha = task.strength.alpha
     if is_vacuous(alpha, r, c):
         return None

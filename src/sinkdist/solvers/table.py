@@ -1,7 +1,8 @@
 """The table of solvers: what can be asked for by name.
 
-A solver is a record of what it tries, in order: scaling sweeps with some patience, then a fallback for pairs that are
-too slow or not representable. Contract tests, benchmarks and docs iterate this table.
+A solver is a record of what it tries, in order: scaling sweeps with some patience, then a fallback
+for pairs that are too slow or not representable. Contract tests, benchmarks and docs iterate this
+table.
 """
 
 from __future__ import annotations
@@ -39,7 +40,12 @@ class Solver:
 SOLVERS = {
     solver.name: solver
     for solver in (
-        Solver("auto", "sweeps, relaxed where that helps; Newton where sweeps would be many", 40.0, "newton"),
+        Solver(
+            "auto",
+            "sweeps, relaxed where that helps; Newton where sweeps would be many",
+            40.0,
+            "newton",
+        ),
         Solver("plain", "Sinkhorn's sweeps and nothing else", PLAIN, "log"),
         Solver("relaxed", "over-relaxed sweeps with safeguards", FOREVER, "log"),
         Solver("newton", "Newton on a ladder of lam, in the log domain", None, "newton"),

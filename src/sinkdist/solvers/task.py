@@ -20,7 +20,8 @@ class Task:
     Attributes
     ----------
     gibbs : Gibbs or None
-        The kernel for the strength's lam; None for members of the family that have none of their own.
+        The kernel for the strength's lam; None for members of the family that have none of their
+        own.
     keep : bool
         Whether potentials and plans are wanted, beside the value.
     metric : bool

@@ -43,7 +43,7 @@ def solve_tile(task: Task, R: Array, C: Array) -> Answers:
         answers.status[:], answers.solver[:] = Status.CONVERGED, INDEPENDENCE
     elif kind is Kind.CONSTRAINED and not (task.keep or large):
         _constrain(task, R, C, sizes, answers)
-    elif gibbs is None or not gibbs.fits or len(C) < _BLOCK_PAIRS and (large or task.iterations):
+    elif gibbs is None or not gibbs.fits or (len(C) < _BLOCK_PAIRS and (large or task.iterations)):
         for k in range(len(C)):
             if task.stop.is_set():
                 break

@@ -1,0 +1,1 @@
+"""Comparisons of sinkdist with the packages people use today, each runnable on its own."""
