@@ -11,7 +11,6 @@ from sinkdist import errors
     ("own", "builtin"),
     [
         (errors.InputError, ValueError),
-        (errors.UnavailableError, errors.InputError),
         (errors.InputTypeError, TypeError),
         (errors.MissingExtraError, ImportError),
         (errors.ConvergenceWarning, UserWarning),

@@ -39,7 +39,8 @@ def test_types_are_shipped():
 def test_public_names_exist_and_are_listed_once():
     assert len(set(sinkdist.__all__)) == len(sinkdist.__all__)
     assert [name for name in sinkdist.__all__ if not hasattr(sinkdist, name)] == []
-    assert {"Ground", "Solution", "distance", "pairwise", "solve"} <= set(sinkdist.__all__)
+    verbs = {"distance", "glue", "pairwise", "path", "solve"}
+    assert verbs | {"Ground", "Solution", "similarity"} <= set(sinkdist.__all__)
 
 
 def test_public_names_are_offered_by_dir():

@@ -11,9 +11,10 @@ import array_api_strict
 import numba
 import numpy as np
 import pytest
+from scipy.sparse.csgraph import shortest_path
 
 from sinkdist import passes
-from sinkdist.passes import block, exponential, generic, hessian, pair
+from sinkdist.passes import block, exponential, generic, hessian, pair, triangles
 from sinkdist.solvers import relaxation, scaling
 
 #: Twins that are not called like their pass, because they do not work in place.
@@ -124,11 +125,12 @@ def compiled_names():
 def test_the_search_for_compiled_passes_finds_them():
     found = set(compiled_names())
     assert {"pair.row_pass", "exponential.exp_in_place", "block.row_step"} <= found
+    assert {"triangles.worst_triangle", "triangles.shortest_paths"} <= found
     if numba.config.DISABLE_JIT:
         return
     dispatchers = {
         f"{module.__name__.rpartition('.')[2]}.{name}"
-        for module in (pair, exponential, hessian, block)
+        for module in (pair, exponential, hessian, block, triangles)
         for name, value in vars(module).items()
         if isinstance(value, numba.core.dispatcher.Dispatcher)
         and value.py_func.__module__ == module.__name__
@@ -578,3 +580,39 @@ def test_a_relaxed_sweep_of_one_pair(xp, dtype, shape):
     same(p.u, U[0], rtol=1e-12)
     same(p.v, V[0], rtol=1e-12)
     same(error, expected[0], rtol=1e-12)
+
+
+# ------------------------------------------------------------------------------- all triangles
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("d", [1, 2, 3, 8])
+def test_worst_triangle(xp, d):
+    M = np.random.default_rng(d).uniform(0.0, 1.0, (d, d))
+    excess, i, j, k = triangles.worst_triangle(M)
+    expected, *where = twin(xp, "worst_triangle", M)
+    same(excess, expected)
+    assert (i, j, k) == tuple(where)  # random costs have no ties
+    assert excess == pytest.approx(M[i, j] - M[i, k] - M[k, j], abs=1e-15)
+
+
+@pytest.mark.nojit
+def test_worst_triangle_of_a_metric_is_not_positive(xp):
+    points = np.random.default_rng(0).random(12)
+    M = abs(points[:, None] - points)
+    excess = triangles.worst_triangle(M)[0]
+    assert abs(excess) <= 1e-15  # by way of an end of the side itself
+    same(excess, twin(xp, "worst_triangle", M)[0], atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "d", [pytest.param(d, marks=pytest.mark.nojit) for d in (1, 2, 3, 8)] + [67]
+)
+def test_shortest_paths(xp, d):
+    M = np.random.default_rng(d).uniform(0.1, 1.0, (d, d)) ** 4
+    np.fill_diagonal(M, 0.0)
+    expected, by_scipy = twin(xp, "shortest_paths", M), shortest_path(M)
+    triangles.shortest_paths(M)
+    same(M, expected)
+    same(M, by_scipy)
+    assert triangles.worst_triangle(M)[0] <= 1e-15

@@ -1,4 +1,4 @@
-"""Exactly one of lam, reg and alpha; each refusal has its own sentence."""
+"""Exactly one of lam, reg and alpha; what their limits mean; each refusal has its own sentence."""
 
 import math
 from decimal import Decimal
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sinkdist.errors import InputError, InputTypeError, UnavailableError
+from sinkdist.errors import InputError, InputTypeError
 from sinkdist.strength import Kind, Strength, read
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -28,13 +28,16 @@ pytestmark = pytest.mark.filterwarnings("error")
     ],
 )
 def test_one_positive_number_is_a_penalised_distance(given_, lam):
-    assert read(**given_) == Strength(lam, Kind.PENALISED)
-    assert type(read(**given_).lam) is float
+    found = read(**given_)
+    assert isinstance(found, Strength) and found.kind is Kind.PENALISED
+    assert found.lam == lam and type(found.lam) is float
+    assert math.isnan(found.alpha)
 
 
 @given(st.floats(min_value=1e-300, max_value=1e300))
 def test_reg_is_the_inverse_of_lam(reg):
-    assert read(reg=reg) == read(lam=1 / reg)
+    one, other = read(reg=reg), read(lam=1 / reg)
+    assert (one.lam, one.kind) == (other.lam, other.kind)
 
 
 @pytest.mark.parametrize(
@@ -65,24 +68,35 @@ def test_only_real_numbers_are_strengths(name, value):
 
 
 @pytest.mark.parametrize(
-    ("given_", "asks_for"),
+    ("given_", "lam", "kind"),
     [
-        ({"lam": 0}, "independence limit"),
-        ({"lam": 1e-310}, "independence limit"),
-        ({"reg": math.inf}, "independence limit"),
-        ({"alpha": 0.0}, "independence limit"),
-        ({"lam": math.inf}, "exact transport"),
-        ({"lam": 10**400}, "exact transport"),
-        ({"reg": 0}, "exact transport"),
-        ({"reg": 1e-310}, "exact transport"),
-        ({"alpha": math.inf}, "exact transport"),
-        ({"alpha": 0.5}, "hard entropy constraint"),
+        ({"lam": 0}, 0.0, Kind.INDEPENDENCE),
+        ({"lam": 0.0}, 0.0, Kind.INDEPENDENCE),
+        ({"lam": -0.0}, 0.0, Kind.INDEPENDENCE),
+        ({"lam": 1e-310}, 0.0, Kind.INDEPENDENCE),
+        ({"lam": Fraction(1, 10**400)}, 0.0, Kind.INDEPENDENCE),
+        ({"reg": math.inf}, 0.0, Kind.INDEPENDENCE),
+        ({"reg": 10**400}, 0.0, Kind.INDEPENDENCE),
+        ({"alpha": 0}, 0.0, Kind.INDEPENDENCE),
+        ({"alpha": 0.0}, 0.0, Kind.INDEPENDENCE),
+        ({"lam": math.inf}, math.inf, Kind.EXACT),
+        ({"lam": 10**400}, math.inf, Kind.EXACT),
+        ({"reg": 0}, math.inf, Kind.EXACT),
+        ({"reg": 1e-310}, math.inf, Kind.EXACT),
+        ({"alpha": math.inf}, math.inf, Kind.EXACT),
+        ({"alpha": np.float32(np.inf)}, math.inf, Kind.EXACT),
+        ({"alpha": 10**400}, math.inf, Kind.EXACT),
     ],
 )
-def test_limits_and_alpha_say_that_they_are_not_available_yet(given_, asks_for):
-    with pytest.raises(UnavailableError) as caught:
-        read(**given_)
-    (name,) = given_
-    assert str(caught.value).startswith(f"{name}=")
-    assert asks_for in str(caught.value)
-    assert "does not compute yet" in str(caught.value)
+def test_limits_are_members_of_the_family(given_, lam, kind):
+    found = read(**given_)
+    assert found.kind is kind and found.lam == lam
+    assert math.isnan(found.alpha)
+
+
+@pytest.mark.parametrize("alpha", [5e-324, 1e-8, 0.5, np.float32(0.5), Fraction(1, 2), 1e300])
+def test_a_radius_between_the_limits_leaves_lam_to_be_found(alpha):
+    found = read(alpha=alpha)
+    assert found.kind is Kind.CONSTRAINED
+    assert found.alpha == float(alpha) and type(found.alpha) is float
+    assert math.isnan(found.lam)

@@ -125,9 +125,39 @@ OPTIONS = {
     "negative lam": ({"lam": -1}, ValueError, "'lam' must be non-negative. Got -1"),
     "nan": ({"lam": float("nan")}, ValueError, "'lam' must be non-negative. Got nan"),
     "a string": ({"lam": "9"}, TypeError, "'lam' must be one real number. Got '9'"),
-    "alpha": ({"alpha": 0.5}, ValueError, "alpha=0.5 asks for .* does not compute yet"),
-    "exact": ({"lam": float("inf")}, ValueError, "lam=inf asks for the exact transport distance"),
-    "independence": ({"lam": 0}, ValueError, "lam=0 asks for the independence limit"),
+    "lam and alpha": ({"lam": 1, "alpha": 2}, ValueError, "exactly one .* Got lam=1 and alpha=2"),
+    "negative alpha": ({"alpha": -1}, ValueError, "'alpha' must be non-negative. Got -1"),
+    "text alpha": ({"alpha": "1"}, TypeError, "'alpha' must be one real number. Got '1'"),
+    "iterations for alpha": (
+        {"alpha": 0.5, "iterations": 5},
+        ValueError,
+        "'iterations' counts steps of Algorithm 1, .* asks for the constrained distance",
+    ),
+    "iterations for the exact distance": (
+        {"lam": float("inf"), "iterations": 5},
+        ValueError,
+        "'iterations' counts steps of Algorithm 1, .* asks for the exact distance",
+    ),
+    "iterations for independence": (
+        {"alpha": 0, "iterations": 5},
+        ValueError,
+        "'iterations' counts steps of Algorithm 1, .* asks for the independence distance",
+    ),
+    "solver for alpha": (
+        {"alpha": 0.5, "solver": "newton"},
+        ValueError,
+        "solver='newton' needs a positive, finite 'lam' or 'reg'; the constrained distance",
+    ),
+    "solver for the exact distance": (
+        {"reg": 0, "solver": "plain"},
+        ValueError,
+        "solver='plain' needs a positive, finite 'lam' or 'reg'; the exact distance",
+    ),
+    "solver for independence": (
+        {"lam": 0, "solver": "log"},
+        ValueError,
+        "solver='log' needs a positive, finite 'lam' or 'reg'; the independence distance",
+    ),
     "solver": (
         {"lam": 9, "solver": "sinkhorn"},
         ValueError,

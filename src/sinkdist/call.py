@@ -38,20 +38,23 @@ class Call:
 
     def task(self, keep: bool, workers: int, pairs: int = 1) -> Task:
         """The same for the solvers, with the kernel prepared where there is one."""
-        gibbs = metric = None
+        gibbs = block_gibbs = None
+        metric = False
         kind, ground, stop = self.strength.kind, self.ground, self.stopping
         if kind is Kind.PENALISED:
-            gibbs = ground.gibbs(self.strength.lam, self.dtype)
-            if not gibbs.fits and self.dtype == np.float32:  # float64 holds more
-                gibbs = ground.gibbs(self.strength.lam, np.dtype(np.float64))
-            if gibbs.fits and gibbs.matrix.size > _LARGE_KERNEL and workers > 1:
-                gibbs.build(lambda bands, fill: threads.run(bands, fill, workers))
+            gibbs = ground.gibbs(self.strength.lam, np.dtype(np.float64))
+            block_gibbs = ground.gibbs(self.strength.lam, self.dtype)
+            if not block_gibbs.fits:  # float64 holds more
+                block_gibbs = gibbs
+            used = gibbs if pairs == 1 else block_gibbs
+            if used.fits and used.matrix.size > _LARGE_KERNEL and workers > 1:
+                used.build(lambda bands, fill: threads.run(bands, fill, workers))
         elif kind is not Kind.INDEPENDENCE:
             worth = max(ground.shape) <= max(_CHECKED_BINS, pairs)
             metric = ground.is_known_metric or (worth and bool(ground.is_metric))
         return Task(
-            ground, self.strength, gibbs, self.solver, stop.tol, stop.max_iter, stop.iterations,
-            keep, bool(metric),
+            ground, self.strength, gibbs, block_gibbs, self.solver, stop.tol, stop.max_iter,
+            stop.iterations, keep, metric,
         )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ Importing this module imports Numba; nothing outside ``passes`` and the bodies o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy.typing as npt
 from numba import njit
@@ -30,7 +30,19 @@ def compiled_as_written(kernel: _Kernel) -> _Kernel:
     return _compiled(kernel, FASTMATH - {"reassoc"})
 
 
-def _compiled(kernel: _Kernel, fastmath: set[str]) -> _Kernel:
+def part(kernel: _Kernel) -> _Kernel:
+    """A part of one larger kernel: put in its place before compilation, so compiled only once.
+
+    A kernel that calls another is optimised together with it, and the other one apart as well.
+    """
+    return _compiled(kernel, FASTMATH, "always")
+
+
+def _compiled(
+    kernel: _Kernel, fastmath: set[str], inline: Literal["never", "always"] = "never"
+) -> _Kernel:
     """Numba's dispatcher, under the signature of the function it compiles."""
-    dispatcher = njit(kernel, fastmath=fastmath, nogil=True, cache=True, error_model="numpy")
+    dispatcher = njit(
+        kernel, fastmath=fastmath, nogil=True, cache=True, error_model="numpy", inline=inline
+    )
     return cast("_Kernel", dispatcher)

@@ -157,6 +157,26 @@ def _log_sum_exp(x: Array, axis: int) -> Array:
     return xp.squeeze(top, axis=axis) + xp.log(xp.sum(xp.exp(x - top), axis=axis))
 
 
+# ---------------------------------------------------------------------------- all triangles
+
+
+def worst_triangle(M: Array) -> tuple[Array, Array, Array, Array]:
+    """The largest ``M_ij - (M_ik + M_kj)`` and its ``i, j, k``; negative where none is violated."""
+    xp = _namespace(M)
+    d = M.shape[0]
+    by_way_of = M[:, None, :] + M.T[None, :, :]  # axes i, j, k
+    excess = xp.reshape(M[:, :, None] - by_way_of, (-1,))
+    at = xp.argmax(excess)
+    return excess[at], at // (d * d), at // d % d, at % d
+
+
+def shortest_paths(M: Array) -> Array:
+    """The length of the shortest path from i to j (Floyd and Warshall)."""
+    for k in range(M.shape[0]):
+        M = _namespace(M).minimum(M, M[:, k][:, None] + M[k, :][None, :])
+    return M
+
+
 # ------------------------------------------------------------------------- Newton's method
 
 

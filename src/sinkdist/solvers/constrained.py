@@ -16,7 +16,7 @@ import numpy as np
 
 from sinkdist import bounds
 from sinkdist.bounds import SparsePlan
-from sinkdist.passes.compiled import Array, compiled
+from sinkdist.passes.compiled import Array, compiled, part
 from sinkdist.passes.exponential import stabilised_kernel
 from sinkdist.passes.pair import gather, plan_cost
 from sinkdist.solvers import newton
@@ -34,7 +34,7 @@ VACUOUS = 4
 
 LOOSE = 1e-3  #: marginal error of the first solves
 PATIENCE = 40.0  #: sweeps that may be projected before Newton takes over
-NEWTON_READS = 500
+NEWTON_READS = 500.0
 STREAK = 2  #: steps from the same side after which the bracket is halved
 TRIALS = 60  #: values of lam at most
 BEYOND = 3e2  #: lam times the mean cost from which the exact distance is asked first
@@ -183,7 +183,7 @@ def _entropy(weights: Array) -> float:
     return total
 
 
-@compiled
+@part
 def _at(
     M: Array, K: Array, bits: Array, lam: float, r: Array, c: Array, f: Array, g: Array, tol: float
 ) -> tuple[float, float, float, float, int, int]:
@@ -198,7 +198,7 @@ def _at(
     begin(state)
     act, error = scale_pair(K, r, c, u, v, acc, state, tol, PATIENCE, 4 * int(PATIENCE))
     reads = int(state[SWEEPS])
-    if act == SLOW or act == GO:
+    if act != DONE and act != BROKEN:
         newton.begin(control)
         act, error = newton_pair(K, r, c, u, v, acc, control, tol, NEWTON_READS)
         reads += int(control[newton.READS])
@@ -274,7 +274,7 @@ def constrain_pair(
     return lam, value, information, error, reads, GO
 
 
-@compiled
+@part
 def _extrapolate(potential: Array, old: Array, there: float, here: float, lam: float) -> None:
     """Move a potential on to ``lam``, linearly in ``1 / lam``; the last one becomes the old one."""
     step = 0.0
@@ -331,5 +331,5 @@ def _next_lam(there: Node, here: Node, alpha: float, low: Node, high: Node) -> f
         power = min(max((b - a) / math.log(here[3] / there[3]), 0.1), 10.0)
     guess = lam * (alpha / here[3]) ** power
     if start < guess < end:
-        return guess
+        return float(guess)
     return float(end if high[0] == np.inf else 0.5 * (start + end))

@@ -155,7 +155,7 @@ def _newton_on(
             return u, v, BROKEN, np.inf, PLAIN_SWEEPS
         v[:] = c / acc
     while True:
-        until = min(control[newton.READS] + at_once, allowance)
+        until = float(min(control[newton.READS] + at_once, allowance))
         act, error = newton.newton_pair(K, r, c, u, v, acc, control, tol, until)
         if act != GO or control[newton.READS] >= allowance or newton.far(v):
             return u, v, act, error, PLAIN_SWEEPS + int(control[newton.READS])

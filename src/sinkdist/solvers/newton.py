@@ -14,7 +14,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from sinkdist.passes.compiled import Array, compiled
+from sinkdist.passes.compiled import Array, compiled, part
 from sinkdist.passes.hessian import (
     dense_diagonal,
     dense_product,
@@ -38,7 +38,7 @@ REFUSALS = 12
 DAMPED = 1e-2  #: how much of the diagonal is added at first
 NARROWEST, WIDEST = 1.0, 64.0  #: limits of the trust region
 
-Work = namedtuple("Work", "g y v0 sums diagonal scale cg starts columns values")
+Work = namedtuple("Work", "g y v0 u0 acc0 sums diagonal scale cg starts columns values")
 
 
 @compiled
@@ -62,33 +62,42 @@ def newton_pair(
     m, n = K.shape
     room = int(DENSE * m * n) + n
     work = Work(
-        np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.empty(m),
-        np.empty((5, n)), np.empty(m + 1, np.int32), np.empty(room, np.int32), np.empty(room),
+        np.empty(n), np.empty(n), np.empty(n), np.empty(m), np.empty(n), np.empty(n), np.empty(n),
+        np.empty(m), np.empty((5, n)), np.empty(m + 1, np.int32), np.empty(room, np.int32),
+        np.empty(room),
     )  # fmt: skip
-    control[READS] += 1.0
-    if not row_pass(K, r, v, u, acc):
-        return BROKEN, np.inf
-    error = _gradient(c, v, acc, work.g)
-    dual = _dual(r, c, u, v)
-    sparse = True
-    while control[READS] < reads:
+    sparse, stepping, refused = m > 0, False, 0
+    error, dual, gain, radius, longest = np.inf, 0.0, 0.0, control[RADIUS], 0.0
+    while True:
+        control[READS] += 1.0
+        ok = row_pass(K, r, v, u, acc)
+        if not ok and not stepping:
+            return BROKEN, np.inf
+        if stepping:
+            ratio = (_dual(r, c, u, v) - dual) / gain if ok else -1.0  # 1/2 if Newton was right
+            if not (ok and (ratio > 1e-3 or _left(c, v, acc) < 0.5 * error)):
+                refused += 1
+                if refused == REFUSALS:
+                    u[:], v[:], acc[:] = work.u0, work.v0, work.acc0
+                    return SLOW, error
+                radius = 0.3 * min(radius, longest)
+                gain = _step(c, v, work, radius)
+                continue
+            _adapt(control, ratio, radius, longest > radius)
+        error, dual = _gradient(c, v, acc, work.g), _dual(r, c, u, v)
         if error <= tol:
             return DONE, error
+        if control[READS] >= reads or far(v):
+            return GO, error
+        work.u0[:], work.v0[:], work.acc0[:] = u, v, acc
         sparse = _assemble(K, r, c, u, v, acc, control, work, sparse)
         forcing = min(FORCING, math.sqrt(error))
         taken = _conjugate_gradients(K, r, v, work, control[DAMPING], forcing, sparse)
         if not sparse:
             control[READS] += taken
-        work.v0[:] = v
-        dual, accepted = _advance(K, r, c, u, v, acc, control, work, dual, error)
-        if not accepted:
-            v[:] = work.v0
-            row_pass(K, r, v, u, acc)
-            return SLOW, error
-        error = _gradient(c, v, acc, work.g)
-        if far(v):
-            break
-    return (DONE if error <= tol else GO), error
+        radius, longest = control[RADIUS], _centre(c, work.y)
+        gain = _step(c, v, work, radius)
+        stepping, refused = True, 0
 
 
 @compiled
@@ -100,7 +109,7 @@ def far(v: Array) -> bool:
     return False
 
 
-@compiled
+@part
 def _gradient(c: Array, v: Array, acc: Array, g: Array) -> float:
     """``g = c - P^T 1``; returns its L1 norm."""
     error = 0.0
@@ -110,7 +119,7 @@ def _gradient(c: Array, v: Array, acc: Array, g: Array) -> float:
     return error
 
 
-@compiled
+@part
 def _dual(r: Array, c: Array, u: Array, v: Array) -> float:
     """The dual's value in units of 1 / lam."""
     total = 0.0
@@ -121,7 +130,7 @@ def _dual(r: Array, c: Array, u: Array, v: Array) -> float:
     return total
 
 
-@compiled
+@part
 def _assemble(
     K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array, control: Array,
     work: Work, sparse: bool,
@@ -147,7 +156,7 @@ def _assemble(
     return sparse
 
 
-@compiled
+@part
 def _hessian(
     K: Array, r: Array, v: Array, work: Work, damping: float, sparse: bool,
     p: Array, Hp: Array, scratch: Array,
@@ -165,7 +174,7 @@ def _hessian(
         Hp[j] = (1.0 + damping) * work.sums[j] * p[j] - Hp[j]
 
 
-@compiled
+@part
 def _conjugate_gradients(
     K: Array, r: Array, v: Array, work: Work, damping: float, forcing: float, sparse: bool
 ) -> int:
@@ -202,41 +211,39 @@ def _conjugate_gradients(
     return CG_STEPS
 
 
-@compiled
-def _advance(
-    K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array, control: Array,
-    work: Work, dual: float, error: float,
-) -> tuple[float, bool]:  # fmt: skip
-    """Go along ``y`` as far as trust region and dual allow; the new dual, and whether it went."""
-    n = v.size
-    centre = 0.0
-    longest = 0.0
-    for j in range(n):
-        centre += c[j] * work.y[j]
-    for j in range(n):
-        longest = max(longest, abs(work.y[j] - centre))
-    radius = control[RADIUS]
-    for _ in range(REFUSALS):
-        gain = 0.0
-        for j in range(n):
-            step = min(max(work.y[j] - centre, -radius), radius)
-            gain += work.g[j] * step
-            v[j] = work.v0[j] * math.exp(step)
-        control[READS] += 1.0
-        if row_pass(K, r, v, u, acc):
-            new = _dual(r, c, u, v)
-            left = 0.0
-            for j in range(n):
-                left += abs(c[j] - v[j] * acc[j])
-            ratio = (new - dual) / gain  # about 1/2 for a Newton step that was right
-            if ratio > 1e-3 or left < 0.5 * error:
-                _adapt(control, ratio, radius, longest > radius)
-                return new, True
-        radius = 0.3 * min(radius, longest)
-    return dual, False
+@part
+def _left(c: Array, v: Array, acc: Array) -> float:
+    """The columns' L1 error."""
+    error = 0.0
+    for j in range(c.size):
+        error += abs(c[j] - v[j] * acc[j])
+    return error
 
 
-@compiled
+@part
+def _centre(c: Array, y: Array) -> float:
+    """Take the mean under ``c`` off a step, which only shifts mass between scalings; its length."""
+    mean, longest = 0.0, 0.0
+    for j in range(y.size):
+        mean += c[j] * y[j]
+    for j in range(y.size):
+        y[j] -= mean
+        longest = max(longest, abs(y[j]))
+    return longest
+
+
+@part
+def _step(c: Array, v: Array, work: Work, radius: float) -> float:
+    """Go from ``v0`` along ``y``, clipped bin by bin; the gain that the gradient promises."""
+    gain = 0.0
+    for j in range(v.size):
+        step = min(max(work.y[j], -radius), radius)
+        gain += work.g[j] * step
+        v[j] = work.v0[j] * math.exp(step)
+    return gain
+
+
+@part
 def _adapt(control: Array, ratio: float, radius: float, clipped: bool) -> None:
     """Trust the next step more or less, by how this one did."""
     if ratio > 0.4:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from sinkdist.passes.compiled import Array, compiled
+from sinkdist.passes.compiled import Array, compiled, part
 
 #: Limits with a meaning: sweep plainly to the end; relax, and never give up.
 PLAIN = 0.0
@@ -73,7 +73,7 @@ def decide(state: Array, error: float, tol: float, limit: float) -> int:
     return _new_window(state, error, tol, limit, window)
 
 
-@compiled
+@part
 def _new_window(state: Array, error: float, tol: float, limit: float, window: int) -> int:
     """A window is full: estimate the rate, choose ``OMEGA``, project the sweeps still needed."""
     w = state[OMEGA]

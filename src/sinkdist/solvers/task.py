@@ -20,8 +20,9 @@ class Task:
     Attributes
     ----------
     gibbs : Gibbs or None
-        The kernel for the strength's lam; None for members of the family that have none of their
-        own.
+        The kernel in float64 for the strength's lam; None where there is no such lam.
+    block_gibbs : Gibbs or None
+        The same in the dtype that blocks of pairs are computed in.
     keep : bool
         Whether potentials and plans are wanted, beside the value.
     metric : bool
@@ -33,6 +34,7 @@ class Task:
     ground: Ground
     strength: Strength
     gibbs: Gibbs | None
+    block_gibbs: Gibbs | None
     solver: Solver
     tol: float
     max_iter: int

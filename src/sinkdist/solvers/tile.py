@@ -34,7 +34,7 @@ _BLOCK_ENTRIES = {np.dtype(np.float64): 160**2, np.dtype(np.float32): 90**2}
 def solve_tile(task: Task, R: Array, C: Array) -> Answers:
     """Answer the pairs ``(R, C)``; ``R`` has one row, shared, or one per pair; no row is empty."""
     answers = Answers.blank(len(C), task.ground.shape, task.strength.lam, task.keep)
-    gibbs, kind = task.gibbs, task.strength.kind
+    gibbs, kind = task.block_gibbs, task.strength.kind
     sizes = np.count_nonzero(R, axis=1) * np.count_nonzero(C, axis=1)
     large = sizes.max(initial=0) > _LARGE
     if kind is Kind.INDEPENDENCE and not task.keep:
@@ -121,13 +121,18 @@ def _scale(
         kernel = block_of(gibbs.kernel, rows, columns)
         rows, columns = _all(rows, columns, R, C)
         U, V, error, n_iter, act, relaxed = scale_block(
-            kernel, R[:, rows], C[:, columns], task.tol, patience, task.max_iter
+            kernel,
+            np.ascontiguousarray(R[:, rows]),
+            np.ascontiguousarray(C[:, columns]),
+            task.tol,
+            patience,
+            task.max_iter,
         )
         value = _values(gibbs, rows, columns, U, V)
     else:
         rows, columns = np.arange(R.shape[1]), np.arange(C.shape[1])
         U, V = (np.zeros((len(C) if task.keep else 0, d)) for d in task.ground.shape)
-        value, error, n_iter, act, relaxed = _one_by_one(task, gibbs, patience, R, C, sizes, U, V)
+        value, error, n_iter, act, relaxed = _one_by_one(task, patience, R, C, sizes, U, V)
     answers.n_iter[where] = n_iter
     over = np.flatnonzero((act == DONE) | (act == GO))
     done = where[over]
@@ -141,10 +146,11 @@ def _scale(
 
 
 def _one_by_one(
-    task: Task, gibbs: Gibbs, patience: float, R: Array, C: Array, sizes: Array, U: Array, V: Array
+    task: Task, patience: float, R: Array, C: Array, sizes: Array, U: Array, V: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
     """Each pair on its own bins, in compiled chunks short enough to be interrupted between."""
-    pairs = len(C)
+    pairs, gibbs = len(C), task.gibbs
+    assert gibbs is not None
     R, C = np.array(R, float, order="C"), np.array(C, float, order="C")
     value, error = np.full(pairs, np.nan), np.full(pairs, np.inf)
     n_iter, act, relaxed = np.zeros(pairs, np.int64), np.full(pairs, GO), np.zeros(pairs, bool)
