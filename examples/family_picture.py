@@ -94,6 +94,8 @@ def draw_polygon(ax, r, c, ground):
         ends = np.array([point - 0.1 * along, point + 0.1 * along])
         (line,) = ax.plot(*ends.T, color=GREY, linewidth=1.0, linestyle=(0, (4, 2)), zorder=3)
         line.set_clip_path(outline)
+        if radius == radii[0]:
+            ax.text(*(ends[0] + [0.0, 0.004]), "equal cost", color=GREY, ha="center")
         ax.plot(*point, "o", color=RED, markeredgecolor="white", markersize=8, zorder=4)
         bottom = np.nanmin(np.where(information <= radius, y, np.nan))
         ax.text(0.0, bottom + 0.008, rf"$\alpha={radius:.2f}$", color=BLUE, ha="center", va="bottom")
@@ -102,9 +104,8 @@ def draw_polygon(ax, r, c, ground):
     ax.annotate(r"independence table $rc^T$", (0.0, 0.0), (0, 9), textcoords="offset points", ha="center")
     ax.annotate("exact plan", trail[-1], (-8, 12), textcoords="offset points", ha="right")
     ax.text(0.055, -0.022, r"$P^\lambda$", color=RED, ha="center", va="center")
-    ax.text(*(ends[0] + [0.008, -0.004]), "equal cost", color=GREY, va="top", fontsize=9)
     ax.set_title(r"All couplings of the clusters, and the balls of radius $\alpha$")
-    ax.margins(0.03)
+    ax.set(xlim=(low[0] - 0.01, high[0] + 0.02), ylim=(low[1] - 0.01, high[1] + 0.01))
     ax.set_aspect("equal")
     ax.axis("off")
 

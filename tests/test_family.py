@@ -39,7 +39,8 @@ FAMILIES = {
     "digits": (grid_costs(8, 8) / 4, digits(10)[:5], digits(10)[5:]),
     "line": (grid_costs(15), simplex(5, 15, 10), simplex(5, 15, 11)),
 }
-SHARES = [0.003, 0.1, 0.5, 0.9]  #: of the information of a plan of the exact distance
+SHARES = [0.003, 0.1, 0.5, 0.9]  #: of the information at a large lam
+UNIQUE = ["random metric", "rectangular"]  #: where only one plan is optimal for the exact distance
 
 
 def entropy(h):
@@ -62,13 +63,19 @@ def exact_information(r, c, M):
     return information(P, r[rows], c[columns])
 
 
-def pairs():
-    for name, (M, X, Y) in FAMILIES.items():
+def binding(r, c, M):
+    """Information at a large lam: below this the constraint binds, whichever plans are optimal."""
+    return sd.solve(r, c, M, lam=300 / np.median(M)).alpha
+
+
+def pairs(names):
+    for name in names:
+        M, X, Y = FAMILIES[name]
         for k in range(2):
             yield pytest.param(M, X[k], Y[k], id=f"{name} {k}")
 
 
-PAIRS = list(pairs())
+PAIRS = list(pairs(FAMILIES))
 
 
 def proven(s, r, c, M, alpha):
@@ -120,14 +127,14 @@ def assert_constrained(s, r, c, M, alpha, tol=TOL):
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize(("M", "r", "c"), PAIRS)
 def test_the_constraint_is_met_and_the_value_is_proven(M, r, c, share):
-    alpha = share * exact_information(r, c, M)
+    alpha = share * binding(r, c, M)
     assert_constrained(sd.solve(r, c, M, alpha=alpha), r, c, M, alpha)
 
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-9])
 @pytest.mark.parametrize(("M", "r", "c"), PAIRS[::2])
 def test_any_tolerance(M, r, c, tol):
-    alpha = 0.4 * exact_information(r, c, M)
+    alpha = 0.4 * binding(r, c, M)
     s = sd.solve(r, c, M, alpha=alpha, tol=tol)
     assert_constrained(s, r, c, M, alpha, tol)
     assert sd.distance(r, c, M, alpha=alpha, tol=tol) == pytest.approx(s.value, rel=2 * tol)
@@ -135,7 +142,7 @@ def test_any_tolerance(M, r, c, tol):
 
 @pytest.mark.parametrize(("M", "r", "c"), PAIRS[::2])
 def test_it_is_the_penalised_distance_at_the_lam_that_was_found(M, r, c):
-    s = sd.solve(r, c, M, alpha=0.3 * exact_information(r, c, M), tol=1e-8)
+    s = sd.solve(r, c, M, alpha=0.3 * binding(r, c, M), tol=1e-8)
     other = sd.solve(r, c, M, lam=s.lam, tol=1e-9)
     assert other.value == pytest.approx(s.value, rel=1e-6)
     assert other.alpha == pytest.approx(s.alpha, rel=1e-5)
@@ -144,11 +151,11 @@ def test_it_is_the_penalised_distance_at_the_lam_that_was_found(M, r, c):
 
 @pytest.mark.parametrize(("M", "r", "c"), PAIRS)
 def test_monotone_and_convex_in_alpha(M, r, c):
-    top = exact_information(r, c, M)
-    alphas = np.array([0.0, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 1.1]) * top
+    alphas = np.array([0.0, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95]) * binding(r, c, M)
+    alphas = np.append(alphas, 1.1 * exact_information(r, c, M))
     values = np.array([sd.distance(r, c, M, alpha=a, tol=1e-9) for a in alphas])
     assert (np.diff(values) <= 1e-8 * values[0]).all()
-    assert (np.diff(values[:7]) < 0).all()  # strictly, while the constraint binds
+    assert (np.diff(values[:8]) < 0).all()  # strictly, while the constraint binds
     slopes = np.diff(values) / np.diff(alphas)
     assert (np.diff(slopes) >= -1e-7 * values[0] / alphas[1]).all()
     assert values[0] == pytest.approx(r @ M @ c, rel=1e-12)
@@ -184,7 +191,7 @@ def test_one_limit_is_the_exact_distance(M, r, c, strength):
     assert (slack[P[np.ix_(rows, columns)] > 0] <= 1e-9 * M.max()).all()  # complementary
     for lower, upper in (s.bracket, s.emd_bounds):
         assert lower - 1e-12 <= exact <= upper + 1e-12 and upper - lower <= 1e-9 * exact
-    assert 0 <= s.gap <= 1e-9 * exact and s.objective == s.value
+    assert 0 <= s.gap <= 1e-9 * exact and s.objective == pytest.approx(s.value, rel=1e-14)
     assert s.alpha == pytest.approx(information(P, r, c), rel=1e-9)
     assert s.entropy == pytest.approx(entropy(P), rel=1e-9)
 
@@ -216,7 +223,7 @@ def test_limits_for_all_pairs(name):
 
 
 @pytest.mark.parametrize("more", [1.001, 1.1, 3.0])
-@pytest.mark.parametrize(("M", "r", "c"), PAIRS)
+@pytest.mark.parametrize(("M", "r", "c"), list(pairs(UNIQUE)))
 def test_a_vacuous_constraint_gives_the_exact_distance_and_says_so(M, r, c, more):
     alpha = more * exact_information(r, c, M)
     s = sd.solve(r, c, M, alpha=alpha)
@@ -227,17 +234,28 @@ def test_a_vacuous_constraint_gives_the_exact_distance_and_says_so(M, r, c, more
     assert s.bracket[1] - s.bracket[0] <= TOL * s.value
 
 
+@pytest.mark.parametrize(("M", "r", "c"), PAIRS)
+def test_more_information_than_a_histogram_has_is_vacuous(M, r, c):
+    for alpha in (min(entropy(r), entropy(c)), 20.0, 1e300):
+        s = sd.solve(r, c, M, alpha=alpha)
+        assert s.lam == INF and s.converged
+        assert s.value == sd.distance(r, c, M, lam=INF) == sd.distance(r, c, M, alpha=alpha)
+
+
 @pytest.mark.parametrize("nearly", [0.98, 0.999, 1 - 1e-6, 1 - 1e-10, 1, 1 + 1e-10, 1 + 1e-6])
 @pytest.mark.parametrize(("M", "r", "c"), PAIRS[::2])
 def test_constraints_that_are_nearly_vacuous(M, r, c, nearly):
-    """The plan of the exact distance is unique here, so lam grows without bound on the way."""
+    """Lam grows without bound on the way, or the ball holds another optimal plan."""
     alpha, exact = nearly * exact_information(r, c, M), emd(r, c, M)
     s = sd.solve(r, c, M, alpha=alpha)
-    assert s.converged and s.alpha <= alpha + 1e-4
+    assert s.converged
+    assert s.alpha <= alpha + (1e-12 if s.lam == INF else 3 * s.lam * s.value * TOL)
     assert exact * (1 - TOL) <= s.value <= exact * 1.02
     assert s.bracket[1] - s.bracket[0] <= TOL * s.bracket[1]
     if nearly >= 1 - 1e-6:
         assert s.value == pytest.approx(exact, rel=1e-4)
+    if nearly > 1:
+        assert s.value == pytest.approx(exact, rel=TOL)
     assert sd.distance(r, c, M, alpha=alpha) == pytest.approx(s.value, rel=2 * TOL)
 
 
@@ -298,7 +316,7 @@ def test_a_histogram_and_itself(name):
         values = [sd.distance(x, x, M, alpha=a) for a in (0, 0.1, 0.5, 1)]
         assert values == sorted(values, reverse=True) and values[1] > values[-1] > 0
         assert sd.distance(x, x, M, lam=INF) == pytest.approx(0, abs=1e-15)
-        s = sd.solve(x, x, M, alpha=entropy(x))
+        s = sd.solve(x, x, M, alpha=entropy(x))  # what the diagonal plan needs, up to rounding
         assert s.lam == INF and s.value == pytest.approx(0, abs=1e-15) and s.converged
         np.testing.assert_allclose(s.plan, np.diag(x), atol=1e-15)
         for strength in ({"alpha": 0.1}, {"alpha": 0}, {"lam": 3}, {"lam": INF}):
@@ -479,13 +497,13 @@ def test_sparse_families(strength):
     M, X, Y = FAMILIES["grid, zero bins"]
     truth = sd.pairwise(X, Y, ground=M, **strength)
     A, B = sparse.csr_array(X), sparse.csr_array(Y)
-    np.testing.assert_allclose(sd.pairwise(A, B, ground=M, **strength), truth, rtol=1e-12)
-    np.testing.assert_allclose(sd.distance(X[0], B, M, **strength), truth[0], rtol=1e-12)
+    np.testing.assert_allclose(sd.pairwise(A, B, ground=M, **strength), truth, rtol=1e-9)
+    np.testing.assert_allclose(sd.distance(X[0], B, M, **strength), truth[0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("strength", [*KINDS, {"lam": 4}], ids=str)
 def test_solutions_survive_pickling(strength):
-    M, X, Y = FAMILIES["grid, zero bins"]
+    _, X, Y = FAMILIES["grid, zero bins"]
     for r, c in ((X[0], Y[0]), (X, Y)):
         s = sd.solve(r, c, sd.Ground.grid(5, 5), **strength)
         again = pickle.loads(pickle.dumps(s))

@@ -7,6 +7,7 @@ kept; the plan itself is computed on each access, because it is large.
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -92,7 +93,7 @@ class Solution:
     _r: Histograms = field(repr=False)
     _c: Histograms = field(repr=False)
     _plans: list[SparsePlan | None] | None = field(default=None, repr=False)
-    _asked: float = field(default=np.nan, repr=False)  # the alpha that was asked for
+    _brackets: list[tuple[float, float] | None] | None = field(default=None, repr=False)
 
     @property
     def converged(self) -> Any:
@@ -161,6 +162,9 @@ class Solution:
         return bounds.measure(P, M, self._lam(k), f[rows], g[columns], r, c)
 
     def _bracket(self, k: int) -> tuple[float, float]:
+        known = None if self._brackets is None else self._brackets[k]
+        if known is not None:
+            return known
         pair, lam = self._measures[k], self._lam(k)
         if pair is None:
             return np.nan, np.nan
@@ -168,13 +172,10 @@ class Solution:
             return pair.lower, pair.upper
         if lam == 0.0:
             return pair.value, pair.value
-        if np.isnan(self._asked):  # |<G, M> - d^lam| <= range(M) / 2 * sqrt(2 lam gap)
-            slack = 0.5 * (self.ground.max - self.ground.min) * np.sqrt(2.0 * lam * pair.gap)
-            return max(pair.lower, pair.upper - slack), pair.upper + slack
-        rows, columns, r, c = self._bins(k)
-        f, g = self._potentials(k)
-        M = self.ground.matrix[np.ix_(rows, columns)]
-        return bounds.bracket(M, lam, f[rows], g[columns], r, c, self._asked)
+        # |<G, M> - d^lam| <= range(M) / 2 * sqrt(2 lam gap) for the rounded plan G
+        spread = self.ground.max - self.ground.min
+        slack = 0.5 * spread * math.sqrt(2.0 * lam * pair.gap)
+        return max(pair.lower, pair.upper - slack), pair.upper + slack
 
     def _plan(self, k: int) -> npt.NDArray[np.float64]:
         """The plan of one pair, in the form that its lam asks for."""

@@ -113,7 +113,8 @@ class Ground:
         if metric in _TRUE_METRICS and others is None:
             ground._metric = _BY_CONSTRUCTION
             places = np.asarray(points, dtype=np.float64)
-            ground._line = places.ravel() if places.size == len(places) else None
+            if places.size == len(places) and metric != "hamming":
+                ground._line = places.ravel()
         return ground
 
     @classmethod

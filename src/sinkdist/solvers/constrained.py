@@ -18,7 +18,7 @@ from sinkdist import bounds
 from sinkdist.bounds import SparsePlan
 from sinkdist.passes.compiled import Array, compiled, part
 from sinkdist.passes.exponential import stabilised_kernel
-from sinkdist.passes.pair import gather, plan_cost
+from sinkdist.passes.pair import gather, mean_cost, plan_cost
 from sinkdist.solvers import newton
 from sinkdist.solvers.exact import exact_pair
 from sinkdist.solvers.ladder import climb
@@ -39,6 +39,7 @@ STREAK = 2  #: steps from the same side after which the bracket is halved
 TRIALS = 60  #: values of lam at most
 BEYOND = 3e2  #: lam times the mean cost from which the exact distance is asked first
 FARTHEST = 1e10  #: lam times the largest cost at which the search ends
+AIM = 0.4  #: where in the admissible range below alpha the information is aimed at
 GROWTH = 4.0  #: from one lam to the next where none is large enough yet
 
 
@@ -53,12 +54,13 @@ class Constrained:
     act: int
     f: Array
     g: Array
+    bracket: tuple[float, float] | None = None
     vacuous: bool = False
 
 
 def is_vacuous(alpha: float, r: Array, c: Array) -> bool:
-    """Whether no coupling can have more information than alpha."""
-    return alpha >= min(_entropy(r), _entropy(c))
+    """Whether no coupling can have more information than alpha, up to rounding."""
+    return alpha >= (1.0 - 1e-12) * min(_entropy(r), _entropy(c))
 
 
 def constrained_pair(
@@ -66,8 +68,8 @@ def constrained_pair(
 ) -> Constrained:
     """One pair on bins with mass; ``certify`` asks for a proven bracket narrower than tol."""
     f, g = np.empty(r.size), np.empty(c.size)
-    made, inner = 0, tol
-    for _ in range(3):
+    made, inner, bracket = 0, tol, None
+    for _ in range(4):
         lam, value, _, error, reads, act = constrain_pair(
             M, r, c, alpha, inner, max_iter - made, f, g
         )
@@ -77,13 +79,18 @@ def constrained_pair(
             if _information(exact.plan, r, c) <= alpha:
                 return Constrained(np.inf, value, error, made, DONE, f, g, vacuous=True)
             return _by_climbing(M, r, c, alpha, tol, lam, exact.lower, made, max_iter)
-        if act != DONE or not certify or lam == 0.0:
+        if act != DONE or not certify:
             break
-        low, high = bounds.bracket(M, lam, f, g, r, c, alpha)
-        if high - low <= tol * high:
+        if lam == 0.0:
+            bracket = value, value
+            break
+        bracket = bounds.bracket(M, lam, f, g, r, c, alpha)
+        if bracket[1] - bracket[0] <= tol * bracket[1]:
             break
         inner *= 0.1
-    return Constrained(lam, value, error, made, act, f, g)
+    if bracket is None and certify and lam > 0.0:
+        bracket = bounds.bracket(M, lam, f, g, r, c, alpha)
+    return Constrained(lam, value, error, made, act, f, g, bracket)
 
 
 def _information(plan: SparsePlan, r: Array, c: Array) -> float:
@@ -100,35 +107,38 @@ def _by_climbing(
     The ``exact`` distance is a lower bound too, and soon the better one: the constraint may be
     satisfied by another optimal plan than the one the simplex found.
     """
-    entropy = _entropy(r) + _entropy(c)
-    low, high = (0.0, 0.0, float(r @ M @ c), 0.0), (np.inf, np.inf, 0.0, np.inf)
-    there, largest, streak = low, float(M.max()), 0
+    low, high = (0.0, 0.0, mean_cost(M, r, c), 0.0), (np.inf, np.inf, 0.0, np.inf)
+    there, top, streak = low, float(M.max()), 0
+    best = (exact, low[2])
     while True:
-        end = climb(M, lam, r, c, 0.1 * tol, max(1, max_iter - made))
+        finest = max(0.2 * tol * max(exact, tol * low[2]) / top, 1e-13)
+        end = climb(M, lam, r, c, finest, max(1, max_iter - made))
         made += end.n_iter
-        phi = lam * float(end.f @ r + end.g @ c) + entropy
+        phi = lam * float(end.f @ r + end.g @ c) + _entropy(r) + _entropy(c)
         here = (lam, phi, end.value, max(phi - lam * end.value, 0.0))
-        low, high = (here, high) if here[3] < alpha else (low, here)
-        lower = max((phi - alpha) / lam, exact)
-        upper = _mixture(low, high, alpha)
-        narrow = upper - lower <= tol * upper and abs(end.value - lower) <= tol * upper
+        low, high = (here, high) if here[3] <= alpha else (low, here)
+        proven = bounds.bracket(M, lam, end.f, end.g, r, c, alpha)
+        best = max(best[0], proven[0]), min(best[1], proven[1])
+        narrow = best[1] - best[0] <= tol * best[1] and abs(end.value - best[1]) <= tol * best[1]
         failed = end.act != DONE and end.error > tol
-        if narrow or failed or made >= max_iter or lam * largest > FARTHEST:
-            act = DONE if narrow else (end.act if failed else GO)
-            return Constrained(lam, end.value, end.error, made, act, end.f, end.g)
-        streak = streak + 1 if (here[3] < alpha) == (there[3] < alpha) else 0
+        if narrow or failed or made >= max_iter or lam * top > FARTHEST:
+            act = DONE if narrow else (end.act if failed else (GO if made >= max_iter else SLOW))
+            return Constrained(lam, end.value, end.error, made, act, end.f, end.g, best)
+        inside = alpha - min(AIM * tol * end.value * lam, 0.5 * alpha)
+        streak = streak + 1 if (here[3] <= alpha) == (there[3] <= alpha) else 0
         if high[0] == np.inf:
-            lam, there = GROWTH * lam, here
+            lam = GROWTH * lam
         elif streak == STREAK and low[0] > 0.0:
-            lam, there, streak = math.sqrt(low[0] * high[0]), here, 0
+            lam, streak = math.sqrt(low[0] * high[0]), 0
         else:
-            lam, there = _next_lam(there, here, alpha, low, high), here
+            lam = _next_lam(there, here, inside, low, high)
+        there = here
 
 
 @compiled
 def constrain_each(
     M: Array, R: Array, C: Array, first: int, last: int, alpha: float, tol: float, max_iter: int,
-    value: Array, error: Array, n_iter: Array, lam: Array, act: Array,
+    spread: float, value: Array, error: Array, n_iter: Array, lam: Array, act: Array,
 ) -> None:  # fmt: skip
     """Search lam for the pairs ``first`` to ``last`` of a tile, each on its own bins."""
     d1, d2 = M.shape
@@ -147,6 +157,10 @@ def constrain_each(
         sub = M if whole else costs[: m * n].reshape((m, n))
         if not whole:
             gather(M, rows[:m], columns[:n], sub)
+        mean = mean_cost(sub, r, c)
+        if 0.5 * spread * math.sqrt(2.0 * alpha) <= 0.5 * tol * mean:  # too small to be seen
+            lam[k], value[k], error[k], n_iter[k], act[k] = 0.0, mean, 0.0, 1, DONE
+            continue
         f, g = np.empty(m), np.empty(n)
         lam[k], value[k], _, error[k], n_iter[k], act[k] = constrain_pair(
             sub, r, c, alpha, tol, max_iter, f, g
@@ -224,8 +238,8 @@ def constrain_pair(
     """Search lam for one pair on bins with mass.
 
     Returns lam, value, information, error, reads and act; ``f, g`` hold the potentials at the end.
-    DONE means that the bracket of the value, by duality from below and by a feasible mixture of
-    plans from above, is narrower than ``tol``, and that the plan lies in that bracket.
+    DONE means that the plan satisfies the constraint and that its value is within ``tol`` of the
+    lower bound that duality gives.
     """
     K = np.empty(M.shape)
     bits = K.view(np.int64)
@@ -234,44 +248,48 @@ def constrain_pair(
     top = M.max()
     if deviation <= 1e-15 * top:
         return 0.0, mean, 0.0, 0.0, 1, DONE
-    # Nodes are (lam, Phi, value, information); the bracket's ends, then the last two.
-    low, high = (0.0, 0.0, mean, 0.0), (np.inf, np.inf, 0.0, np.inf)
-    there, old_f, old_g = low, np.zeros(f.size), np.zeros(g.size)
+    # Nodes are (lam, Phi, value, information): the bracket's ends, and the last one but one.
+    nothing, everything = (0.0, 0.0, mean, 0.0), (np.inf, np.inf, 0.0, np.inf)
+    low, high, there = nothing, everything, nothing
+    old_f, old_g = np.zeros(f.size), np.zeros(g.size)
     lam, lower, inner = math.sqrt(2.0 * alpha) / deviation, -np.inf, LOOSE
-    reads, streak = 1, 0
+    value, information, error, reads, streak = mean, 0.0, np.inf, 1, 0
     for _ in range(TRIALS):
         value, information, dual, error, made, act = _at(M, K, bits, lam, r, c, f, g, inner)
         reads += made
         if act != DONE:  # broken, stalled, or too slow for one kernel
             return lam, value, information, error, reads, SLOW
         here = (lam, dual, value, information)
-        if information < alpha:
-            low = here if lam > low[0] else low
+        if information <= alpha:  # a better solve may contradict an end of the bracket
+            low, high = here, high if high[0] > lam else everything
         else:
-            high = here if lam < high[0] else high
+            low, high = low if low[0] < lam else nothing, here
         lower = max(lower, (dual - alpha) / lam)
-        upper = _mixture(low, high, alpha) + 0.5 * top * error
-        off = abs(math.sqrt(information / alpha) - 1.0)
-        finest = max(0.25 * tol * value / top, 1e-13)
-        if upper - lower <= tol * upper and abs(value - lower) <= tol * upper:
+        slack = 0.5 * top * error
+        if information <= alpha and value + slack - lower <= tol * value:
             return lam, value, information, error, reads, DONE
         if reads >= max_iter:
             return lam, value, information, error, reads, GO
         if high[0] == np.inf and lam * mean > BEYOND:
             return lam, value, information, error, reads, VACUOUS
-        if error > max(0.2 * off, finest):
+        room = tol * value * lam  # the plan may hold this much less information than alpha
+        off = abs(information - alpha) / alpha
+        finest = max(0.5 * tol * value / top, 1e-13)
+        if error > max(0.3 * off, finest):
             inner = max(0.1 * error, finest)
             continue  # solve better before moving on
         inner = max(min(inner, 0.05 * off), finest)
-        streak = streak + 1 if (here[3] < alpha) == (there[3] < alpha) else 0
+        streak = streak + 1 if (here[3] <= alpha) == (there[3] <= alpha) else 0
         if streak == STREAK and low[0] > 0.0 and high[0] < np.inf:
             lam, streak = math.sqrt(low[0] * high[0]), 0  # the cubic creeps: halve the bracket
         else:
-            lam = _next_lam(there, here, alpha, low, high)
+            lam = _next_lam(there, here, alpha - min(AIM * room, 0.5 * alpha), low, high)
+            if high[0] == np.inf:  # in larger and larger strides
+                lam = max(lam, here[0] * GROWTH ** min(streak, 10))
         _extrapolate(f, old_f, there[0], here[0], lam)
         _extrapolate(g, old_g, there[0], here[0], lam)
         there = here
-    return lam, value, information, error, reads, GO
+    return lam, value, information, error, reads, SLOW
 
 
 @part
@@ -285,15 +303,6 @@ def _extrapolate(potential: Array, old: Array, there: float, here: float, lam: f
         last = potential[i]
         potential[i] += step * (last - old[i])
         old[i] = last
-
-
-@compiled
-def _mixture(low: Node, high: Node, alpha: float) -> float:
-    """Cost of the mixture of two plans whose information is at most alpha, by convexity."""
-    if high[3] == np.inf:
-        return low[2]
-    share = (alpha - low[3]) / (high[3] - low[3])
-    return (1.0 - share) * low[2] + share * high[2]
 
 
 @compiled

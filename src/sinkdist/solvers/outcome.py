@@ -47,6 +47,7 @@ class Outcome:
     g: Array | None = None
     lam: float = np.nan
     plan: SparsePlan | None = None
+    bracket: tuple[float, float] | None = None  #: proven, where that takes more than the plan
 
 
 @dataclass(slots=True)
@@ -62,6 +63,7 @@ class Answers:
     f: Array | None = None
     g: Array | None = None
     plans: list[SparsePlan | None] | None = None
+    brackets: list[tuple[float, float] | None] | None = None
 
     @classmethod
     def blank(cls, pairs: int, shape: tuple[int, int], lam: float, keep: bool) -> Answers:
@@ -70,7 +72,7 @@ class Answers:
         return cls(
             np.full(pairs, np.nan), np.full(pairs, np.nan), np.zeros(pairs, np.int64),
             np.full(pairs, EMPTY, np.int8), np.full(pairs, NONE, np.int8), np.full(pairs, lam),
-            f, g, [None] * pairs if keep else None,
+            f, g, [None] * pairs if keep else None, [None] * pairs if keep else None,
         )  # fmt: skip
 
     def put(self, pairs: Any, part: Answers | Outcome) -> None:
@@ -92,9 +94,11 @@ class Answers:
         self.put(pairs, part)
         if self.f is not None and self.g is not None:
             self.f[pairs], self.g[pairs] = part.f, part.g
-        if self.plans is not None and part.plans is not None:
-            for k, plan in zip(pairs, part.plans, strict=True):
-                self.plans[k] = plan
+        for k, pair in enumerate(pairs):
+            if self.plans is not None and part.plans is not None:
+                self.plans[pair] = part.plans[k]
+            if self.brackets is not None and part.brackets is not None:
+                self.brackets[pair] = part.brackets[k]
 
 
 def potential(scaling: Array, lam: float) -> Array:

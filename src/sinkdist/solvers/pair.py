@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sinkdist.bounds import least_at
 from sinkdist.passes.compiled import Array
 from sinkdist.passes.exponential import stabilised_kernel
 from sinkdist.passes.pair import gather, mean_cost, plan_cost
@@ -84,15 +85,21 @@ def fall_back(task: Task, costs: Array, r: Array, c: Array) -> Outcome:
 
 def constrain(task: Task, costs: Array, r: Array, c: Array) -> Outcome | None:
     """The hard constraint; None where it does not bind and the exact distance is the answer."""
-    alpha = task.strength.alpha
+    alpha, mean = task.strength.alpha, mean_cost(costs, r, c)
+    spread = task.ground.max - task.ground.min
+    if mean - least_at(mean, spread, alpha) <= 0.5 * task.tol * mean:  # too small to be seen
+        outcome = _independent(costs, r, c)
+        outcome.bracket = least_at(mean, spread, alpha), mean
+        return outcome
     if is_vacuous(alpha, r, c):
         return None
     end = constrained_pair(costs, r, c, alpha, task.tol, task.max_iter, certify=task.keep)
     if end.vacuous:
         return None
     return Outcome(
-        end.value, end.error, end.n_iter, STATUS_OF[end.act], CONSTRAINED, end.f, end.g, end.lam
-    )
+        end.value, end.error, end.n_iter, STATUS_OF[end.act], CONSTRAINED, end.f, end.g, end.lam,
+        bracket=end.bracket,
+    )  # fmt: skip
 
 
 def is_hopeless(task: Task, mean: float | Array) -> bool | Array:

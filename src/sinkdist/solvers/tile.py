@@ -64,6 +64,8 @@ def _alone(task: Task, R: Array, C: Array, k: int, answers: Answers) -> None:
     answers.put_potentials(k, *_all(rows, columns, R, C), outcome.f, outcome.g)
     if answers.plans is not None:
         answers.plans[k] = outcome.plan
+    if answers.brackets is not None:
+        answers.brackets[k] = outcome.bracket
 
 
 def _fixed(task: Task, gibbs: Gibbs, steps: int, R: Array, C: Array, answers: Answers) -> None:
@@ -168,14 +170,15 @@ def _one_by_one(
 def _constrain(task: Task, R: Array, C: Array, sizes: Array, answers: Answers) -> None:
     """The hard constraint for each pair in compiled chunks; what is left over is solved alone."""
     R, C = np.array(R, float, order="C"), np.array(C, float, order="C")
-    act = np.full(len(C), SLOW)
+    act, spread = np.full(len(C), SLOW), task.ground.max - task.ground.min
     step = max(1, int(_CHUNK / (100 * sizes.mean())))
     for first in range(0, len(C), step):
         if task.stop.is_set():
             return
         constrain_each(
             task.ground.costs, R, C, first, min(first + step, len(C)), task.strength.alpha,
-            task.tol, task.max_iter, answers.value, answers.error, answers.n_iter, answers.lam, act,
+            task.tol, task.max_iter, spread, answers.value, answers.error, answers.n_iter,
+            answers.lam, act,
         )  # fmt: skip
     answers.status[:], answers.solver[:] = Status.CONVERGED, CONSTRAINED
     for k in np.flatnonzero(act != DONE):
