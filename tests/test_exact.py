@@ -1,4 +1,4 @@
-"""The exact distance: against POT and a linear program, cancelled and not, on lines, in any units."""
+"""The exact distance against POT and a linear program: cancelled or not, on lines, in any unit."""
 
 import math
 

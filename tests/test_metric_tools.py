@@ -163,7 +163,7 @@ def test_the_exact_distance_under_it_is_no_larger():
 
 
 def test_only_square_costs_have_one():
-    with pytest.raises(sd.InputError, match="Only a square ground .* This one is 2 x 3"):
+    with pytest.raises(sd.InputError, match=r"Only a square ground .* This one is 2 x 3"):
         sd.Ground(np.ones((2, 3))).closest_metric()
 
 

@@ -115,9 +115,9 @@ def test_bad_ladders(lams, error):
 
 def test_bad_histograms_and_options():
     M, r, c = PAIRS["squares"]
-    with pytest.raises(sd.InputError, match="'r' must be one histogram. Got a family of 2"):
+    with pytest.raises(sd.InputError, match=r"'r' must be one histogram. Got a family of 2"):
         sd.path(np.array([r, r]), c, M, [1])
-    with pytest.raises(sd.InputError, match="'c' must be one histogram. Got a family of 1"):
+    with pytest.raises(sd.InputError, match=r"'c' must be one histogram. Got a family of 1"):
         sd.path(r, c[None], M, [1])
     with pytest.raises(sd.InputError, match="'c' has no mass"):
         sd.path(r, 0 * c, M, [1])

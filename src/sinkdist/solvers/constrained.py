@@ -35,7 +35,7 @@ VACUOUS = 4
 LOOSE = 1e-3  #: marginal error of the first solves
 PATIENCE = 40.0  #: sweeps that may be projected before Newton takes over
 NEWTON_READS = 500.0
-STREAK = 2  #: steps from the same side after which the bracket is halved
+STREAK = 2  #: steps from the same side after which it takes more than the cubic
 TRIALS = 60  #: values of lam at most
 BEYOND = 3e2  #: lam times the mean cost from which the exact distance is asked first
 FARTHEST = 1e10  #: lam times the largest cost at which the search ends
@@ -128,10 +128,9 @@ def _by_climbing(
         streak = streak + 1 if (here[3] <= alpha) == (there[3] <= alpha) else 0
         if high[0] == np.inf:
             lam = GROWTH * lam
-        elif streak == STREAK and low[0] > 0.0:
-            lam, streak = math.sqrt(low[0] * high[0]), 0
         else:
             lam = _next_lam(there, here, inside, low, high)
+            lam = _unstuck(lam, here[0], low[0], high[0], streak) if low[0] > 0.0 else lam
         there = here
 
 
@@ -280,12 +279,11 @@ def constrain_pair(
             continue  # solve better before moving on
         inner = max(min(inner, 0.05 * off), finest)
         streak = streak + 1 if (here[3] <= alpha) == (there[3] <= alpha) else 0
-        if streak == STREAK and low[0] > 0.0 and high[0] < np.inf:
-            lam, streak = math.sqrt(low[0] * high[0]), 0  # the cubic creeps: halve the bracket
-        else:
-            lam = _next_lam(there, here, alpha - min(AIM * room, 0.5 * alpha), low, high)
-            if high[0] == np.inf:  # in larger and larger strides
-                lam = max(lam, here[0] * GROWTH ** min(streak, 10))
+        lam = _next_lam(there, here, alpha - min(AIM * room, 0.5 * alpha), low, high)
+        if high[0] == np.inf and information < 0.3 * alpha:  # far: in larger and larger strides
+            lam = max(lam, here[0] * GROWTH ** min(streak, 10))
+        elif low[0] > 0.0 and high[0] < np.inf:
+            lam = _unstuck(lam, here[0], low[0], high[0], streak)
         _extrapolate(f, old_f, there[0], here[0], lam)
         _extrapolate(g, old_g, there[0], here[0], lam)
         there = here
@@ -303,6 +301,16 @@ def _extrapolate(potential: Array, old: Array, there: float, here: float, lam: f
         last = potential[i]
         potential[i] += step * (last - old[i])
         old[i] = last
+
+
+@compiled
+def _unstuck(lam: float, here: float, low: float, high: float, streak: int) -> float:
+    """A step that comes from one side again and again: overshoot, then halve the bracket."""
+    if streak < STREAK:
+        return lam
+    if streak % 3 == STREAK % 3:
+        return min(max(here + 2.0 * (lam - here), 0.5 * (low + here)), 0.5 * (high + here))
+    return math.sqrt(low * high) if streak % 3 == (STREAK + 1) % 3 else lam
 
 
 @compiled
