@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchmarks import (
     converged_batches,
+    family,
     machine,
     many_pairs,
     mnist_pairs,
@@ -24,6 +25,7 @@ COMPARISONS = {
     "many_pairs": many_pairs.measure,
     "mnist_pairs": mnist_pairs.measure,
     "converged_batches": converged_batches.measure,
+    "family": family.measure,
     "one_pair": one_pair.measure,
 }
 

@@ -1,8 +1,9 @@
-"""The nearest digits to a few others: Euclidean, Sinkhorn, the metric d_{M,alpha}, and the exact distance.
+"""The nearest digits to a few others, under several members of the family.
 
 Run ``python examples/digits_neighbours.py``; it needs ``pip install "sinkdist[demo]"``.
 """
 
+# ruff: noqa: T201
 import numpy as np
 from sklearn.datasets import load_digits
 

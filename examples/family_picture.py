@@ -1,9 +1,10 @@
 """Draw docs/family.png: the family of distances between two real digits.
 
-Left, two of scikit-learn's digits, each summed up by a few clusters of ink (a signature, as Rubner et al.
-call it). Middle, all couplings of these signatures: 2 clusters against 3 leave two degrees of freedom, so
-the transport polytope is a polygon and nothing has to be projected. Right, the distances between
-the same two digits pixel by pixel, from the independence table down to the exact distance.
+Left, two of scikit-learn's digits, each summed up by a few clusters of ink (a signature, as Rubner
+et al. call it). Middle, all couplings of these signatures: 2 clusters against 3 leave two degrees
+of freedom, so the transport polytope is a polygon and nothing has to be projected. Right, the
+distances between the same two digits pixel by pixel, from the independence table down to the exact
+distance.
 
 Run ``python examples/family_picture.py [file.png]``; it needs ``pip install "sinkdist[demo]"``.
 """
@@ -21,7 +22,8 @@ import sinkdist as sd
 
 FIRST, SECOND = 0, 6  # rows of the data set: a nought and a six
 SHARES = (0.1, 0.3, 0.6)  # radii that are drawn, as parts of what the exact plan needs
-BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#666666"  # Okabe and Ito
+# Okabe and Ito's colours, which the colour-blind can tell apart, and a grey.
+BLUE, ORANGE, GREEN, RED, GREY = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#666666"
 # A basis of the 2 x 3 matrices whose rows and columns sum to 0, orthonormal.
 AXES = np.array([[[1, -1, 0], [-1, 1, 0]], [[1, 1, -2], [-1, -1, 2]]]) / np.sqrt([[[4]], [[12]]])
 AXES[0] *= -1  # a mirror image, which puts the exact plan on the right
@@ -98,10 +100,14 @@ def draw_polygon(ax, r, c, ground):
             ax.text(*(ends[0] + [0.0, 0.004]), "equal cost", color=GREY, ha="center")
         ax.plot(*point, "o", color=RED, markeredgecolor="white", markersize=8, zorder=4)
         bottom = np.nanmin(np.where(information <= radius, y, np.nan))
-        ax.text(0.0, bottom + 0.008, rf"$\alpha={radius:.2f}$", color=BLUE, ha="center", va="bottom")
+        ax.text(
+            0.0, bottom + 0.008, rf"$\alpha={radius:.2f}$", color=BLUE, ha="center", va="bottom"
+        )
     ax.plot(0.0, 0.0, "s", color="black", markersize=7, zorder=4)
     ax.plot(*trail[-1], "*", color="black", markersize=17, zorder=5)
-    ax.annotate(r"independence table $rc^T$", (0.0, 0.0), (0, 9), textcoords="offset points", ha="center")
+    ax.annotate(
+        r"independence table $rc^T$", (0.0, 0.0), (0, 9), textcoords="offset points", ha="center"
+    )
     ax.annotate("exact plan", trail[-1], (-8, 12), textcoords="offset points", ha="right")
     ax.text(0.055, -0.022, r"$P^\lambda$", color=RED, ha="center", va="center")
     ax.set_title(r"All couplings of the clusters, and the balls of radius $\alpha$")
@@ -132,7 +138,9 @@ def draw_values(ax, r, c, ground):
     ax.text(0.022, exact.value + 0.008, "exact EMD", ha="left", va="bottom")
     ax.text(0.022, value[0] - 0.03, r"value $\langle P^\lambda, M\rangle$", color=RED, va="top")
     ax.text(0.3, 0.09, "emd_bounds", color="#9A6A00", ha="center")
-    ax.text(17.0, 0.03, "objective,\nbelow 0 for\nsmaller " r"$\lambda$", color="#00705A", ha="right")
+    ax.text(
+        17.0, 0.03, "objective,\nbelow 0 for\nsmaller " r"$\lambda$", color="#00705A", ha="right"
+    )
     ax.set(xscale="log", xlim=(0.02, 400), ylim=(0.0, 1.07 * independence.value))
     ax.set(xlabel=r"$\lambda$ (costs divided by their median)", ylabel="cost, in medians")
     ax.set_title("The same two digits, pixel by pixel")

@@ -1,8 +1,11 @@
 """What comes back on hard input, here and from POT's ``ot.sinkhorn2``: prints a Markdown table.
 
-The truth beside them is not ours: it is POT's own ``sinkhorn_log``, in the log domain, with enough iterations and
-on the bins that have mass. Run ``python examples/hard_input.py``; it needs ``pip install "sinkdist[demo]"``.
+The truth beside them is not ours: it is POT's own ``sinkhorn_log``, in the log domain, with enough
+iterations and on the bins that have mass.
+
+Run ``python examples/hard_input.py``; it needs ``pip install "sinkdist[demo]"``.
 """
+# ruff: noqa: T201
 
 import warnings
 from dataclasses import dataclass
@@ -55,7 +58,8 @@ def cases():
              / (c[::-1] * np.linspace(0, 1, 40) ** 4).sum(), line, 0.01, max_iter=5),
         Case("total mass 2", 2 * r, 2 * c, line, 0.05, truth=False),
         Case("masses 1 and 0.9", r, 0.9 * c, line, 0.05, truth=False),
-        Case("a negative weight", r - np.eye(40)[0] * 0.1 + np.eye(40)[1] * 0.1, c, line, 0.05, truth=False),
+        Case("a negative weight", r + 0.1 * (np.eye(40)[1] - np.eye(40)[0]), c, line, 0.05,
+             truth=False),
     ]  # fmt: skip
 
 

@@ -72,19 +72,28 @@ def test_triangle_inequalities_need_a_metric_on_the_bins(alpha):
 def test_the_penalised_distance_violates_a_triangle_inequality():
     """What the paper does not claim for d^lam, and what d_{M,alpha} is for.
 
-    Between histograms of little entropy lam buys less smoothing, so a detour by way of one is cheap.
+    x, y and z have two equal bins each. A plan that swaps them pays delta more, and swaps with
+    probability 1 / (1 + e^(lam delta)): the cost of swapping, delta times that, is largest near
+    delta = 1.28 / lam. From x to z delta is 1; on the way by y it is 3, which is nearly free.
     """
-    x, y, z = VIOLATED
-    M = grid_costs(3)
+    own, swapped = np.eye(2), 1 - np.eye(2)
+    within, near, far = 3 * swapped, own + 4 * swapped, 2 * own + 3 * swapped
+    ground = sd.Ground(np.block([[within, near, far], [near, within, near], [far, near, within]]))
+    assert ground.is_metric
+    x, y, z = np.kron(np.eye(3), [0.5, 0.5])
+    lam = 1.28
     direct, first, second = (
-        sd.distance(a, b, M, lam=1.0, tol=1e-12) for a, b in ((x, z), (x, y), (y, z))
+        sd.distance(a, b, ground, lam=lam, tol=1e-12) for a, b in ((x, z), (x, y), (y, z))
     )
-    assert direct > 1.05 * (first + second)
+    assert direct == pytest.approx(2 + 1 / (1 + np.exp(lam)), rel=1e-9)
+    assert first == second == pytest.approx(1 + 3 / (1 + np.exp(3 * lam)), rel=1e-9)
+    assert direct > 1.04 * (first + second)
+    D = sd.pairwise(np.array([x, y, z]), ground=ground, lam=lam)
+    np.fill_diagonal(D, 0.0)
+    assert worst(D) > 0.04  # the check of the tests above would have seen it
     for alpha in (0.01, 0.1, 0.3, 0.6):
-        direct, first, second = (
-            sd.distance(a, b, M, alpha=alpha, tol=1e-9) for a, b in ((x, z), (x, y), (y, z))
-        )
-        assert direct <= (first + second) * (1 + 1e-8)
+        D = sd.pairwise(np.array([x, y, z]), ground=ground, alpha=alpha, tol=TOL)
+        assert D[0, 2] <= (D[0, 1] + D[1, 2]) * (1 + 3 * TOL)
 
 
 # -------------------------------------------------------------------------------- coincidence
@@ -129,7 +138,7 @@ def test_the_independence_kernel_is_positive_semi_definite(name, t):
 
 def test_the_independence_kernel_of_other_metrics_is_not():
     """Shortest paths between two and three nodes, all joined, are no Euclidean distance matrix."""
-    M = np.where(np.add.outer(np.arange(5) < 2, np.arange(5) < 2) == 1, 1.0, 2.0)
+    M = np.where(np.not_equal.outer(np.arange(5) < 2, np.arange(5) < 2), 1.0, 2.0)
     np.fill_diagonal(M, 0.0)
     ground = sd.Ground(M)
     assert ground.is_metric
@@ -211,6 +220,3 @@ def test_what_cannot_be_glued(P, Q, message):
 def test_gluing_takes_real_matrices(bad):
     with pytest.raises(sd.InputTypeError, match="'P'"):
         sd.glue(bad, [[1.0]])
-
-
-VIOLATED = ([0.5, 0.0, 0.5], [0.0, 1.0, 0.0], [0.5, 0.0, 0.5])

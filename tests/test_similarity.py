@@ -67,7 +67,7 @@ def test_what_is_no_euclidean_distance_matrix():
     centre = np.eye(12) - 1 / 12
     smallest = np.linalg.eigvalsh(-0.5 * centre @ M @ centre)[0]
     assert f"{smallest:.3g}" in message
-    bipartite = np.where(np.add.outer(np.arange(5) < 2, np.arange(5) < 2) == 1, 1.0, 2.0)
+    bipartite = np.where(np.not_equal.outer(np.arange(5) < 2, np.arange(5) < 2), 1.0, 2.0)
     np.fill_diagonal(bipartite, 0.0)
     with pytest.raises(sd.InputError, match=r"eigenvalue -0\."):
         independence_features(np.eye(5), bipartite)

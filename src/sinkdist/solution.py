@@ -174,7 +174,8 @@ class Solution:
             return pair.value, pair.value
         # |<G, M> - d^lam| <= range(M) / 2 * sqrt(2 lam gap) for the rounded plan G
         spread = self.ground.max - self.ground.min
-        slack = 0.5 * spread * math.sqrt(2.0 * lam * pair.gap)
+        rounding = 1e-15 * (pair.upper + abs(pair.entropy) / lam)
+        slack = 0.5 * spread * math.sqrt(2.0 * lam * (pair.gap + rounding))
         return max(pair.lower, pair.upper - slack), pair.upper + slack
 
     def _plan(self, k: int) -> npt.NDArray[np.float64]:
