@@ -55,7 +55,7 @@ def least_cost(M, r, c, alpha):
                 "jac": lambda q: -product * (np.log(q) + 1),
             },
         ],
-        options={"ftol": 1e-13, "maxiter": 1000},
+        options={"ftol": 1e-10, "maxiter": 1000},
     )
     q = found.x
     assert abs(sums @ q - marginals).max() <= 1e-9

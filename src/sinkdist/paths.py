@@ -72,18 +72,18 @@ def path(
     rows, columns = R.support(0), C.support(0)
     costs = block_of(call.ground.costs, rows, columns)
     a, b = R.dense(slice(0, 1))[0][rows], C.dense(slice(0, 1))[0][columns]
-    order = np.argsort(strengths, kind="stable")
-    stop = call.stopping
-    solutions: list[Solution | None] = [None] * strengths.size
-    ends = climb_through(costs, strengths[order].tolist(), a, b, stop.tol, stop.max_iter)
-    for k, end in zip(order, ends, strict=True):
+    rising, place = np.unique(np.minimum(strengths, call.strength.lam), return_inverse=True)
+    stop, solutions = call.stopping, []
+    ends = climb_through(costs, rising.tolist(), a, b, stop.tol, stop.max_iter)
+    for lam, end in zip(rising.tolist(), ends, strict=True):
         f = potential_on_all_bins(end.f, rows, R.d)
         g = potential_on_all_bins(end.g, columns, C.d)
         status = Status(STATUS_OF[end.act])
-        solutions[k] = Solution(
-            end.value, end.error, end.n_iter, status, "newton", float(strengths[k]), (f, g),
-            call.ground, R, C,
-        )  # fmt: skip
-    done = [solution for solution in solutions if solution is not None]
-    warn(np.array([s.status for s in done]), np.array([s.marginal_error for s in done]), stop, 3)
-    return done
+        solutions.append(
+            Solution(
+                end.value, end.error, end.n_iter, status, "newton", lam, (f, g), call.ground, R, C
+            )
+        )
+    ended = np.array([solution.status for solution in solutions])
+    warn(ended, np.array([solution.marginal_error for solution in solutions]), stop, 3)
+    return [solutions[k] for k in place]

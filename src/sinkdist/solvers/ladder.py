@@ -27,6 +27,7 @@ LOOSE = 1e-2  #: marginal error that is good enough to climb on
 FEW = 12  #: reads that a rung needs at least
 PLAIN_SWEEPS = 3  #: before Newton on each rung
 TRUSTED = 400.0  #: log scalings beyond this are absorbed: floored entries might matter
+FARTHEST_STEP = 3.0  #: distances of the last two rungs that potentials are extrapolated over
 WORK = 1e8  #: kernel entries read between two looks at the outside world
 
 
@@ -94,6 +95,8 @@ def _extrapolated(
         return f, g
     old_f, old_g, last = before
     step = (1.0 / here - 1.0 / there) / (1.0 / last - 1.0 / here)
+    if step > FARTHEST_STEP:  # the last two lie too close together to show a direction
+        return f, g
     return f + step * (f - old_f), g + step * (g - old_g)
 
 
