@@ -1,4 +1,4 @@
-"""The nearest digits to a few others, under several members of the family.
+"""The nearest digits to a few others, under four members of the family and the Euclidean distance.
 
 Run ``python examples/digits_neighbours.py``; it needs ``pip install "sinkdist[demo]"``.
 """

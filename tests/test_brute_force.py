@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from problems import grid_costs, random_metric, simplex, sparse_histograms
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
 
 import sinkdist as sd
 
@@ -25,6 +26,7 @@ SMALL = {
 SHARES = [1e-4, 0.03, 0.3, 0.7, 0.95]
 
 
+@threadpool_limits.wrap(limits=1)  # many tiny factorisations
 def least_cost(M, r, c, alpha):
     """min <P, M> over couplings with KL(P || r c^T) <= alpha, by sequential quadratic programming.
 
@@ -41,26 +43,31 @@ def least_cost(M, r, c, alpha):
         sums[m + j, j::n] = 1
     sums, marginals = sums * product, np.concatenate([r, c[:-1]])
     costs = product * M.ravel()
-    found = minimize(
-        lambda q: costs @ q,
-        np.ones(m * n),
-        jac=lambda q: costs,
-        method="SLSQP",
-        bounds=[(1e-12, None)] * (m * n),
-        constraints=[
-            {"type": "eq", "fun": lambda q: sums @ q - marginals, "jac": lambda q: sums},
-            {
-                "type": "ineq",
-                "fun": lambda q: alpha - product @ (q * np.log(q)),
-                "jac": lambda q: -product * (np.log(q) + 1),
-            },
-        ],
-        options={"ftol": 1e-10, "maxiter": 1000},
-    )
-    q = found.x
-    assert abs(sums @ q - marginals).max() <= 1e-9
-    assert product @ (q * np.log(q)) <= alpha + 1e-9
-    return found.fun
+    constraints = [
+        {"type": "eq", "fun": lambda q: sums @ q - marginals, "jac": lambda q: sums},
+        {
+            "type": "ineq",
+            "fun": lambda q: alpha - product @ (q * np.log(q)),
+            "jac": lambda q: -product * (np.log(q) + 1),
+        },
+    ]
+    start = np.ones(m * n)
+    for _ in range(5):  # from between independence and where it got stuck, if it did
+        found = minimize(
+            lambda q: costs @ q,
+            start,
+            jac=lambda q: costs,
+            method="SLSQP",
+            bounds=[(1e-12, None)] * (m * n),
+            constraints=constraints,
+            options={"ftol": 1e-13, "maxiter": 1000},
+        )
+        q = found.x
+        off = max(abs(sums @ q - marginals).max(), product @ (q * np.log(q)) - alpha)
+        if found.success and off <= 1e-9:
+            return found.fun
+        start = 0.5 * (start + np.maximum(q, 1e-6))
+    raise ArithmeticError(f"the oracle is off by {off:.1e}: {found.message}")
 
 
 @pytest.mark.parametrize("share", SHARES)
