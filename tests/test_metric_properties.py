@@ -54,7 +54,6 @@ def test_symmetry(name, alpha):
     np.testing.assert_allclose(there, back.T, rtol=3 * TOL)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("alpha", ALPHAS)
 def test_all_triangle_inequalities_of_many_digits(alpha):
     D = sd.pairwise(digits(120), ground=sd.Ground.grid(8, 8), alpha=alpha)

@@ -63,9 +63,9 @@ def algorithm1_block(K: Array, R: Array, C: Array, iterations: int) -> tuple[Arr
     """
     start = np.where(R > 0, np.count_nonzero(R, axis=1)[:, None], 0).astype(K.dtype)
     U = np.array(np.broadcast_to(start, (len(C), len(K))))
-    V, S = np.empty_like(C), np.empty_like(U)
+    V = np.empty_like(C)
     for _ in range(iterations):
         np.divide(C, np.matmul(U, K, out=V), out=V)
-        np.divide(R, np.matmul(V, K.T, out=S), out=U)
+        np.divide(R, np.matmul(V, K.T, out=U), out=U)
     np.divide(C, np.matmul(U, K, out=V), out=V)
     return U, V

@@ -20,7 +20,7 @@ from sinkdist.passes.compiled import Array, compiled, part
 from sinkdist.passes.exponential import stabilised_kernel
 from sinkdist.passes.pair import gather, mean_cost, plan_cost
 from sinkdist.solvers import newton
-from sinkdist.solvers.exact import exact_pair
+from sinkdist.solvers.exact import Exact, exact_pair
 from sinkdist.solvers.ladder import climb
 from sinkdist.solvers.newton import newton_pair
 from sinkdist.solvers.relaxation import BROKEN, DONE, FIELDS, GO, SLOW, SWEEPS, begin
@@ -45,7 +45,7 @@ GROWTH = 4.0  #: from one lam to the next where none is large enough yet
 
 @dataclass(frozen=True, slots=True)
 class Constrained:
-    """Where a search ended; ``vacuous`` means that the exact plan satisfies the constraint."""
+    """Where a search ended; ``exact`` is there where its plan satisfies the constraint."""
 
     lam: float
     value: float
@@ -55,7 +55,7 @@ class Constrained:
     f: Array
     g: Array
     bracket: tuple[float, float] | None = None
-    vacuous: bool = False
+    exact: Exact | None = None
 
 
 def is_vacuous(alpha: float, r: Array, c: Array) -> bool:
@@ -77,7 +77,9 @@ def constrained_pair(
         if act in (VACUOUS, SLOW):
             exact = exact_pair(M, r, c, metric=False)
             if _information(exact.plan, r, c) <= alpha:
-                return Constrained(np.inf, value, error, made, DONE, f, g, vacuous=True)
+                return Constrained(
+                    np.inf, exact.upper, 0.0, made, DONE, exact.f, exact.g, exact=exact
+                )
             return _by_climbing(M, r, c, alpha, tol, lam, exact.lower, made, max_iter)
         if act != DONE or not certify:
             break
@@ -264,8 +266,8 @@ def constrain_pair(
         else:
             low, high = low if low[0] < lam else nothing, here
         lower = max(lower, (dual - alpha) / lam)
-        slack = 0.5 * top * error
-        if information <= alpha and value + slack - lower <= tol * value:
+        inside = information <= alpha and value + 0.5 * top * error - lower <= tol * value
+        if inside and error <= tol and lower - value <= 0.5 * tol * value:
             return lam, value, information, error, reads, DONE
         if reads >= max_iter:
             return lam, value, information, error, reads, GO
@@ -273,8 +275,8 @@ def constrain_pair(
             return lam, value, information, error, reads, VACUOUS
         room = tol * value * lam  # the plan may hold this much less information than alpha
         off = abs(information - alpha) / alpha
-        finest = max(0.5 * tol * value / top, 1e-13)
-        if error > max(0.3 * off, finest):
+        finest = max(0.5 * tol * min(value / top, 1.0), 1e-13)
+        if error > (finest if inside else max(0.3 * off, finest)):
             inner = max(0.1 * error, finest)
             continue  # solve better before moving on
         inner = max(min(inner, 0.05 * off), finest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinkdist.bounds import least_at
+from sinkdist.bounds import SparsePlan, least_at
 from sinkdist.passes.compiled import Array
 from sinkdist.passes.exponential import stabilised_kernel
 from sinkdist.passes.pair import gather, mean_cost, plan_cost
@@ -31,7 +31,7 @@ from sinkdist.solvers.scaling import rows_exact, scale_pair
 from sinkdist.solvers.task import Task
 from sinkdist.strength import Kind
 
-__all__ = ["block_of", "fall_back", "is_hopeless", "solve_pair"]
+__all__ = ["block_of", "fall_back", "in_double", "is_hopeless", "solve_pair"]
 
 HOPELESS = 25.0  #: lam times the mean cost beyond which Newton is not preceded by sweeps
 EASY = 30.0  #: lam times the largest cost below which that is not even asked
@@ -43,27 +43,31 @@ def solve_pair(task: Task, r: Array, c: Array) -> tuple[Outcome, Array | None, A
     kind = task.strength.kind
     if kind is Kind.EXACT:
         return _exact(task, r, c), None, None
-    rows, columns = _support(r), _support(c)
+    whole_r, whole_c, rows, columns = r, c, _support(r), _support(c)
     if rows is not None:
         r = r[rows]
     if columns is not None:
         c = c[columns]
-    r, c = np.asarray(r, np.float64), np.asarray(c, np.float64)
+    r, c = in_double(r), in_double(c)
     r, c = (x if x.flags.writeable else x.copy() for x in (r, c))  # one compiled type for all
     costs = block_of(task.ground.costs, rows, columns)
     if kind is Kind.INDEPENDENCE:
         return _independent(costs, r, c), rows, columns
     if kind is Kind.CONSTRAINED:
-        outcome = constrain(task, costs, r, c)
-        if outcome is not None:
-            return outcome, rows, columns
-        full_r, full_c = np.zeros(task.ground.shape[0]), np.zeros(task.ground.shape[1])
-        full_r[slice(None) if rows is None else rows] = r
-        full_c[slice(None) if columns is None else columns] = c
-        return _exact(task, full_r, full_c), None, None
+        if is_vacuous(task.strength.alpha, r, c):
+            return _exact(task, whole_r, whole_c), None, None
+        return _constrained(task, costs, rows, columns, r, c), rows, columns
     if task.iterations is not None:
         return _fixed(task, costs, rows, columns, r, c), rows, columns
     return _penalised(task, costs, rows, columns, r, c), rows, columns
+
+
+def in_double(weights: Array) -> Array:
+    """Histograms (the last axis) in float64; what float32 summed to 1 is made to sum to 1 again."""
+    if weights.dtype == np.float64:
+        return weights
+    weights = weights.astype(np.float64)
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
 def fall_back(task: Task, costs: Array, r: Array, c: Array) -> Outcome:
@@ -81,25 +85,6 @@ def fall_back(task: Task, costs: Array, r: Array, c: Array) -> Outcome:
     value = plan_cost(K, costs, np.ones(r.size), np.ones(c.size))
     status = STATUS_OF[DONE if error <= task.tol else GO]
     return Outcome(value, error, made, status, LOG, f, g, lam)
-
-
-def constrain(task: Task, costs: Array, r: Array, c: Array) -> Outcome | None:
-    """The hard constraint; None where it does not bind and the exact distance is the answer."""
-    alpha, mean = task.strength.alpha, mean_cost(costs, r, c)
-    spread = task.ground.max - task.ground.min
-    if mean - least_at(mean, spread, alpha) <= 0.5 * task.tol * mean:  # too small to be seen
-        outcome = _independent(costs, r, c)
-        outcome.bracket = least_at(mean, spread, alpha), mean
-        return outcome
-    if is_vacuous(alpha, r, c):
-        return None
-    end = constrained_pair(costs, r, c, alpha, task.tol, task.max_iter, certify=task.keep)
-    if end.vacuous:
-        return None
-    return Outcome(
-        end.value, end.error, end.n_iter, STATUS_OF[end.act], CONSTRAINED, end.f, end.g, end.lam,
-        bracket=end.bracket,
-    )  # fmt: skip
 
 
 def is_hopeless(task: Task, mean: float | Array) -> bool | Array:
@@ -131,8 +116,7 @@ def _support(histogram: Array) -> Array | None:
 
 def _exact(task: Task, r: Array, c: Array) -> Outcome:
     """The exact distance; a closed form where the bins lie on a line."""
-    r, c = r.astype(np.float64), c.astype(np.float64)
-    r, c = r / r.sum(), c / c.sum()
+    r, c = in_double(r), in_double(c)
     line = task.ground.line
     if line is not None:
         end, ran = exact_on_line(line, r, c), LINE
@@ -141,6 +125,31 @@ def _exact(task: Task, r: Array, c: Array) -> Outcome:
     error = end.plan.marginal_error(r, c)
     status = CONVERGED if end.solved else STATUS_OF[SLOW]
     return Outcome(end.upper, error, 1, status, ran, end.f, end.g, np.inf, end.plan)
+
+
+def _constrained(
+    task: Task, costs: Array, rows: Array | None, columns: Array | None, r: Array, c: Array
+) -> Outcome:
+    """The hard constraint; the exact distance where its plan satisfies it."""
+    alpha, mean = task.strength.alpha, mean_cost(costs, r, c)
+    least = least_at(mean, task.ground.max - task.ground.min, alpha)
+    if mean - least <= 0.5 * task.tol * mean:  # too small to be seen
+        outcome = _independent(costs, r, c)
+        outcome.bracket = least, mean
+        return outcome
+    end = constrained_pair(costs, r, c, alpha, task.tol, task.max_iter, certify=task.keep)
+    status, ran, plan, bracket = STATUS_OF[end.act], CONSTRAINED, None, end.bracket
+    if end.exact is not None:
+        small, ran = end.exact.plan, SIMPLEX
+        plan = SparsePlan(
+            small.rows if rows is None else rows[small.rows],
+            small.columns if columns is None else columns[small.columns],
+            small.mass,
+        )
+        bracket = end.exact.lower, end.exact.upper
+    return Outcome(
+        end.value, end.error, end.n_iter, status, ran, end.f, end.g, end.lam, plan, bracket
+    )
 
 
 def _independent(costs: Array, r: Array, c: Array) -> Outcome:

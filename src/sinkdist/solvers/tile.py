@@ -16,7 +16,14 @@ from sinkdist.solvers.algorithm1 import algorithm1_block
 from sinkdist.solvers.block import scale_block
 from sinkdist.solvers.constrained import constrain_each
 from sinkdist.solvers.outcome import ALGORITHM1, CONSTRAINED, INDEPENDENCE, Answers, potential
-from sinkdist.solvers.pair import block_of, fall_back, is_hopeless, may_be_hopeless, solve_pair
+from sinkdist.solvers.pair import (
+    block_of,
+    fall_back,
+    in_double,
+    is_hopeless,
+    may_be_hopeless,
+    solve_pair,
+)
 from sinkdist.solvers.relaxation import BROKEN, DONE, GO, SLOW
 from sinkdist.solvers.scaling import scale_each
 from sinkdist.solvers.task import Task
@@ -104,7 +111,7 @@ def _to_tolerance(
     for k in np.flatnonzero((act == SLOW) | (act == BROKEN)):
         if task.stop.is_set():
             break
-        r, c = R[k if len(R) > 1 else 0].astype(float), C[k].astype(float)
+        r, c = in_double(R[k if len(R) > 1 else 0]), in_double(C[k])
         rows, columns = np.flatnonzero(r), np.flatnonzero(c)
         costs = block_of(task.ground.costs, rows, columns)
         outcome = fall_back(task, costs, r[rows], c[columns])
@@ -153,7 +160,7 @@ def _one_by_one(
     """Each pair on its own bins, in compiled chunks short enough to be interrupted between."""
     pairs, gibbs = len(C), task.gibbs
     assert gibbs is not None
-    R, C = np.array(R, float, order="C"), np.array(C, float, order="C")
+    R, C = (np.array(in_double(H), order="C") for H in (R, C))
     value, error = np.full(pairs, np.nan), np.full(pairs, np.inf)
     n_iter, act, relaxed = np.zeros(pairs, np.int64), np.full(pairs, GO), np.zeros(pairs, bool)
     step = max(1, int(_CHUNK / (40 * sizes.mean())))
@@ -169,7 +176,7 @@ def _one_by_one(
 
 def _constrain(task: Task, R: Array, C: Array, sizes: Array, answers: Answers) -> None:
     """The hard constraint for each pair in compiled chunks; what is left over is solved alone."""
-    R, C = np.array(R, float, order="C"), np.array(C, float, order="C")
+    R, C = (np.array(in_double(H), order="C") for H in (R, C))
     act, spread = np.full(len(C), SLOW), task.ground.max - task.ground.min
     step = max(1, int(_CHUNK / (100 * sizes.mean())))
     for first in range(0, len(C), step):
