@@ -87,11 +87,13 @@ def main() -> None:
     ]
     date = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d")
     text = as_markdown(found, sections, date, asked.quick)
+    print(text)
+    if asked.only:
+        return  # a part must not take the place of the whole
     RESULTS.mkdir(exist_ok=True)
     stem = "quick" if asked.quick else "bench"
     (RESULTS / f"{stem}.md").write_text(text)
     (RESULTS / f"{stem}.json").write_text(as_json(found, sections, date, asked.quick))
-    print(text)
 
 
 if __name__ == "__main__":

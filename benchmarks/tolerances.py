@@ -2,8 +2,8 @@
 
 What is found depends on the peer's version and the problem, not on the machine's mood, so it is
 searched for once per version and kept in ``results/tolerances.json``; removing that file (or an
-entry) searches anew. Every timed result is judged again, so an outdated entry cannot go
-unnoticed.
+entry) searches anew. Having given up does depend on the machine: it is tried again in every run.
+Every timed result is judged again, so an outdated entry cannot go unnoticed.
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ class Tolerances:
         if label not in self._known:
             print(f"searching the tolerance of {label}", flush=True)
             self._known[label] = dataclasses.asdict(self._search(peer, key))
-            self._file.parent.mkdir(exist_ok=True)
-            self._file.write_text(json.dumps(self._known, indent=1, sort_keys=True) + "\n")
+            self._keep()
         known = self._known[label]
         tol, error = known["tol"], known["error"]
         return Setting(
@@ -54,6 +53,16 @@ class Tolerances:
             float(error) if error is not None else None,
             str(known["reason"]),
         )
+
+    def _keep(self) -> None:
+        """Write what does not depend on how busy the machine was: having given up does."""
+        lasting = {
+            label: known
+            for label, known in self._known.items()
+            if known["tol"] is not None or str(known["reason"]).startswith("fails")
+        }
+        self._file.parent.mkdir(exist_ok=True)
+        self._file.write_text(json.dumps(lasting, indent=1, sort_keys=True) + "\n")
 
     def _search(self, peer: Peer, key: PairKey) -> Setting:
         if peer.name in SLOWER_WITH_STRENGTH:

@@ -24,7 +24,7 @@ __all__ = ["all_pairs", "coincide", "matched", "same"]
 
 Array = npt.NDArray[Any]
 
-_TILE_PAIRS = 256
+_TILE_PAIRS = 512
 
 
 def matched(task: Task, R: Histograms, C: Histograms, workers: int, progress: Any) -> Answers:
