@@ -18,7 +18,7 @@ from benchmarks import batch_peers, ours
 from benchmarks.accuracy import BOUND, RATIO, TIGHTEST
 from benchmarks.problems import Array, digits, ground, mnist
 from benchmarks.table import Row, Section, show
-from benchmarks.timing import Contestant, Time, race, with_threads
+from benchmarks.timing import SETTLE_WELL, Contestant, Time, race, with_threads
 
 STRENGTHS = (9.0, 50.0)
 LOOP, VMAP = "loop over ot.sinkhorn2", "OTT vmap"
@@ -129,7 +129,7 @@ def contest(whole: Batch, sample: int, turns: int) -> list[Row]:
         for call in entry.calls:
             runner = Contestant(name, call)
             contestants += with_threads(runner) if name == LOOP else (runner,)
-    times = race(contestants, turns=turns, budget=30.0)
+    times = race(contestants, turns=turns, budget=30.0, settle=SETTLE_WELL)
     return _rows(whole, sample, times, entries)
 
 

@@ -58,7 +58,7 @@ def _alpha(sizes: tuple[int, ...]) -> list[Row]:
                     return sd.distance(r, c, g, alpha=alpha, tol=TOL)
 
                 def by_lam(g: Any, r: Any = r, c: Any = c, lam: float = lam) -> Any:
-                    return sd.distance(r, c, g, lam=lam, tol=TOL)
+                    return sd.distance(r, c, g.forget(), lam=lam, tol=TOL)
 
                 def bisect(
                     g: Any, r: Any = r, c: Any = c, a: float = alpha, lam: float = lam
@@ -105,7 +105,9 @@ def _alpha_pairs(n: int) -> list[Row]:
     times = race(
         [
             Contestant("alpha", lambda g: sd.pairwise(X, ground=g, alpha=alpha, tol=TOL), fresh),
-            Contestant("one lam", lambda g: sd.pairwise(X, ground=g, lam=9.0, tol=TOL), fresh),
+            Contestant(
+                "one lam", lambda g: sd.pairwise(X, ground=g.forget(), lam=9.0, tol=TOL), fresh
+            ),
         ],
         turns=3,
         budget=60.0,
@@ -130,7 +132,9 @@ def _paths(sizes: tuple[int, ...]) -> list[Row]:
                             "path", lambda g, p=problem, s=lams: sd.path(p.r, p.c, g, s), fresh
                         ),
                         Contestant(
-                            "last", lambda g, p=problem: sd.solve(p.r, p.c, g, lam=p.lam), fresh
+                            "last",
+                            lambda g, p=problem: sd.solve(p.r, p.c, g.forget(), lam=p.lam),
+                            fresh,
                         ),
                     ],
                     budget=3.0,

@@ -16,7 +16,7 @@ from benchmarks import batch_peers, ours
 from benchmarks.machine import gemm
 from benchmarks.problems import ground, simplex
 from benchmarks.table import Row, Section, show
-from benchmarks.timing import CORES, Contestant, Time, race, with_threads
+from benchmarks.timing import CORES, SETTLE_WELL, Contestant, Time, race, with_threads
 
 BINS, ITERATIONS, LAM = 400, 20, 9.0
 # Algorithm 1: two products in each of its iterations, one for v, one for the value.
@@ -57,7 +57,7 @@ def contest(dtype: str, n: int, turns: int) -> list[Row]:
     for name, prepare in installed(PEERS).items():
         entry = Contestant(name, prepare(r, many, cost, LAM, ITERATIONS))
         contestants += with_threads(entry) if name.startswith("POT") else (entry,)
-    times = race(contestants, turns=turns, budget=20.0)
+    times = race(contestants, turns=turns, budget=20.0, settle=SETTLE_WELL)
     return rows(dtype, n, times, batch_peers.reference(r, many, cost, LAM, ITERATIONS))
 
 

@@ -15,7 +15,7 @@ from benchmarks import batch_peers, ours
 from benchmarks.many_pairs import Prepare, installed
 from benchmarks.problems import Array, ground, mnist
 from benchmarks.table import Row, Section, show
-from benchmarks.timing import Contestant, Time, race, with_threads
+from benchmarks.timing import SETTLE_WELL, Contestant, Time, race, with_threads
 
 BINS, ITERATIONS, LAM, DTYPE = 400, 20, 9.0, "float32"
 CLOSE = 1e-4
@@ -54,7 +54,7 @@ def measure(quick: bool = False) -> Section:
         loop, starts[name] = half(X, 100 if "torch" in name else 10, prepare)
         entry = Contestant(name, loop.call)
         contestants += with_threads(entry) if name.startswith("POT") else (entry,)
-    times = race(contestants, turns=turns, budget=90.0)
+    times = race(contestants, turns=turns, budget=90.0, settle=SETTLE_WELL)
     return Section("mnist_pairs", TITLE, tuple(_rows(X, times, starts)), _remarks(times, n))
 
 

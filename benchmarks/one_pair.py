@@ -19,7 +19,7 @@ from benchmarks.tolerances import Tolerances
 KINDS = ("random", "grid")
 BINS = (64, 256, 1024, 4096)
 STRENGTHS = (1.0, 9.0, 50.0, 200.0)
-BUDGET = 60.0
+BUDGET = 20.0
 # Sums of a plan in another order, or another number of BLAS threads, move the last digits.
 SLACK = 0.01
 FORM = 1e-6

@@ -20,7 +20,8 @@ from threadpoolctl import threadpool_limits
 
 CORES = os.cpu_count() or 1
 # OpenMP and BLAS threads spin for a while after their work: let them sleep before the next turn.
-SETTLE = 0.01
+# Some spin for a fifth of a second, which matters to whoever comes next and uses all cores.
+SETTLE, SETTLE_WELL = 0.01, 0.3
 
 
 def nothing() -> None:
@@ -53,7 +54,11 @@ def with_threads(contestant: Contestant) -> tuple[Contestant, ...]:
 
 
 def race(
-    contestants: Sequence[Contestant], turns: int = 5, least: float = 0.02, budget: float = 10.0
+    contestants: Sequence[Contestant],
+    turns: int = 5,
+    least: float = 0.02,
+    budget: float = 10.0,
+    settle: float = SETTLE,
 ) -> dict[str, Time]:
     """Time the contestants in rotation; those that share a name share the better time.
 
@@ -67,6 +72,8 @@ def race(
         How long a turn lasts at least; quick calls are repeated to fill it.
     budget
         Seconds after which a contestant takes no further turn.
+    settle
+        Seconds of rest before a turn.
     """
     best: list[Time | None] = [None] * len(contestants)
     spent = [0.0] * len(contestants)
@@ -77,14 +84,14 @@ def race(
             known = best[index]
             count = max(1, round(least / known.seconds)) if known else 1
             start = time.perf_counter()
-            taken = _turn(contestant, count)
+            taken = _turn(contestant, count, settle)
             spent[index] += time.perf_counter() - start
             seconds = min(taken.seconds, known.seconds) if known else taken.seconds
             best[index] = Time(seconds, turn + 1, taken.result)
     return _merged(contestants, [time_ for time_ in best if time_ is not None])
 
 
-def _turn(contestant: Contestant, count: int) -> Time:
+def _turn(contestant: Contestant, count: int, settle: float) -> Time:
     """Call ``count`` times under the contestant's threads; seconds per call."""
     limits: AbstractContextManager[Any] = nullcontext()
     if contestant.threads is not None:
@@ -92,7 +99,7 @@ def _turn(contestant: Contestant, count: int) -> Time:
     with limits:
         needed = [contestant.fresh() for _ in range(count)]
         result = None
-        time.sleep(SETTLE)
+        time.sleep(settle)
         collecting = gc.isenabled()
         gc.disable()
         try:

@@ -24,6 +24,8 @@ __all__ = ["Gibbs"]
 _SAFE_EXPONENT = {np.dtype(np.float32): 80.0, np.dtype(np.float64): 600.0}
 _BLOCK_BYTES = 1 << 20  # float64 work space of one band of rows: small enough to stay in cache
 
+_SMALL = 1 << 17  # entries that are not worth cutting into bands
+
 #: How to get through the bands of a matrix: in turn, or on threads.
 Run = Callable[[list[slice], Callable[[slice], None]], None]
 
@@ -86,7 +88,10 @@ class Gibbs:
         with self._lock:
             if "kernel" not in self.__dict__:  # else another thread was first
                 out = np.empty(self.matrix.shape, self.dtype)
-                run(self._bands(), fill)
+                if out.size <= _SMALL:
+                    gibbs_kernel(self.matrix, self.lam, out)
+                else:
+                    run(self._bands(), fill)
                 self.__dict__["kernel"] = out
             return self.__dict__["kernel"]  # type: ignore[no-any-return]
 

@@ -252,6 +252,18 @@ class Ground:
                 self._gibbs.move_to_end(key)
             return found
 
+    def forget(self) -> Ground:
+        """Drop the prepared operators, which frees their memory; the ground itself is returned.
+
+        Examples
+        --------
+        >>> Ground.grid(3).forget()
+        Ground(3 x 3, euclidean grid 3, median 1)
+        """
+        with self._lock:
+            self._gibbs.clear()
+        return self
+
     def __repr__(self) -> str:
         rows, columns = self.shape
         return f"Ground({rows} x {columns}, {self._description}, median {self.median:.4g})"
