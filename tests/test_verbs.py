@@ -665,3 +665,15 @@ def test_statuses_are_sentences():
     assert len({str(status) for status in Status}) == len(Status) == 5
     assert all(str(status).endswith(".") for status in Status)
     assert "max_iter" in str(Status.MAX_ITER) and "tol" in str(Status.STALLED)
+
+
+def test_a_solution_does_not_change_with_the_arrays_it_was_made_from():
+    r, c = np.array([0.5, 0.5]), np.array([0.2, 0.8])
+    one, many = (
+        sd.solve(r, c, [[0, 1], [1, 0]], lam=9),
+        sd.solve(r[None], c[None], np.eye(2), lam=9),
+    )
+    before = sd.solve([0.5, 0.5], [0.2, 0.8], [[0, 1], [1, 0]], lam=9)
+    r[:], c[:] = [1.0, 0.0], [1.0, 0.0]
+    assert one.emd_bounds == before.emd_bounds and one.alpha == before.alpha
+    assert np.isfinite(many.gap).all()

@@ -248,7 +248,7 @@ def _solution_of_one(
     )
     return Solution(
         value, outcome.error, outcome.n_iter, Status(outcome.status), RAN[outcome.solver],
-        outcome.lam, (f, g), call.ground, R, C, [outcome.plan], [outcome.bracket],
+        outcome.lam, (f, g), call.ground, R.copy(), C.copy(), [outcome.plan], [outcome.bracket],
     )  # fmt: skip
 
 
@@ -266,12 +266,12 @@ def _solution(
         return Solution(
             value[0].item(), answers.error[0].item(), answers.n_iter[0].item(),
             Status(answers.status[0]), str(names[0]), answers.lam[0].item(), (f[0], g[0]),
-            call.ground, R, C, answers.plans, answers.brackets,
+            call.ground, R.copy(), C.copy(), answers.plans, answers.brackets,
         )  # fmt: skip
     lam = call.strength.lam if np.isnan(call.strength.alpha) else answers.lam
     return Solution(
         value, answers.error, answers.n_iter, answers.status, names, lam, (f, g), call.ground,
-        R, C, answers.plans, answers.brackets,
+        R.copy(), C.copy(), answers.plans, answers.brackets,
     )  # fmt: skip
 
 

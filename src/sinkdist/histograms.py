@@ -82,6 +82,10 @@ class Histograms:
         chosen = self.rows[index]
         return chosen if isinstance(chosen, np.ndarray) else np.asarray(chosen.toarray())
 
+    def copy(self) -> Histograms:
+        """The same in memory of its own, for what outlives the call."""
+        return Histograms(self.rows.copy(), self.is_vector, self.empty)
+
     def support(self, i: int) -> npt.NDArray[np.intp]:
         """Sorted indices of the positive bins of row `i`."""
         if isinstance(self.rows, np.ndarray):
