@@ -15,6 +15,7 @@ from benchmarks import (
     many_pairs,
     mnist_pairs,
     one_pair,
+    readme,
     startup,
 )
 from benchmarks.table import Section, markdown
@@ -94,6 +95,8 @@ def main() -> None:
     stem = "quick" if asked.quick else "bench"
     (RESULTS / f"{stem}.md").write_text(text)
     (RESULTS / f"{stem}.json").write_text(as_json(found, sections, date, asked.quick))
+    if not asked.quick:
+        readme.main()
 
 
 if __name__ == "__main__":

@@ -33,6 +33,12 @@ def failures(text, name="README.md"):
     return report
 
 
+def test_the_readme_shows_the_last_full_benchmark():
+    from benchmarks.readme import REPORT, section
+
+    assert section(REPORT.read_text(encoding="utf-8")) in README.read_text(encoding="utf-8")
+
+
 def test_examples_of_the_readme():
     text = README.read_text(encoding="utf-8")
     if not examples(text):
