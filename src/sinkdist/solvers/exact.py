@@ -37,7 +37,8 @@ class Exact:
     @property
     def solved(self) -> bool:
         """Whether primal and dual agree, up to what their sums lose in rounding."""
-        rounding = _ROUNDING * float(np.abs(self.f).max() + np.abs(self.g).max())
+        sizes = (np.abs(x[x > -np.inf]).max(initial=0.0) for x in (self.f, self.g))
+        rounding = _ROUNDING * float(sum(sizes))
         return self.upper - self.lower <= _GAP * self.upper + rounding
 
 
@@ -54,30 +55,26 @@ def exact_pair(M: Array, r: Array, c: Array, *, metric: bool) -> Exact:
         Whether ``M`` is a metric, so that common mass may stay where it is.
     """
     common = np.minimum(r, c) if metric else np.zeros(0)
-    if metric and common.any():
-        a, b = r - common, c - common
-        stay = np.flatnonzero(common)
-    else:
-        a, b, stay = r, c, np.zeros(0, int)
+    stay = np.flatnonzero(common)
+    a, b = (r - common, c - common) if stay.size else (r, c)
     rows, columns = np.flatnonzero(a), np.flatnonzero(b)
     if rows.size == 0 or columns.size == 0:  # equal histograms
-        return _certified(M, r, c, SparsePlan(stay, stay, common[stay]), np.zeros(r.size))
-    costs = np.ascontiguousarray(M[np.ix_(rows, columns)])
-    G, g = _simplex(costs, a[rows], b[columns])
+        return _certified(M, r, c, SparsePlan(stay, stay, common[stay]), stay[:1], np.zeros(1))
+    G, g = _simplex(np.ascontiguousarray(M[np.ix_(rows, columns)]), a[rows], b[columns])
     at, to = np.nonzero(G)
     plan = SparsePlan(
         np.concatenate([rows[at], stay]),
         np.concatenate([columns[to], stay]),
         np.concatenate([G[at, to], common[stay]]),
     )
-    f = (M[:, columns] - g).min(axis=1)  # on every bin: the c-transform of what the simplex found
-    return _certified(M, r, c, plan, f)
+    return _certified(M, r, c, plan, columns, g)
 
 
 def _simplex(costs: Array, a: Array, b: Array) -> tuple[Array, Array]:
     """The plan and the columns' potentials; costs far above all others are looked at apart."""
     top = float(costs.max())
-    bound = _OUTLIER * float(np.median(costs))
+    spread = top > 100.0 * float(costs.mean())  # else no cost can be far above all others
+    bound = _OUTLIER * float(np.median(costs)) if spread else 0.0
     if 0.0 < bound < top:  # else all other costs would lie below the simplex's absolute constants
         G, g = _call_pot(np.minimum(costs, bound), a, b, bound)
         if not G[costs > bound].any():  # optimal for lower costs that agree where it has mass
@@ -97,11 +94,19 @@ def _call_pot(costs: Array, a: Array, b: Array, top: float) -> tuple[Array, Arra
     return G * mass, np.asarray(log["v"]) * unit
 
 
-def _certified(M: Array, r: Array, c: Array, plan: SparsePlan, f: Array) -> Exact:
-    """Potentials made feasible by a c-transform, and the bounds they prove."""
-    g = (M - f[:, None]).min(axis=0)
+def _certified(M: Array, r: Array, c: Array, plan: SparsePlan, columns: Array, g: Array) -> Exact:
+    """Potentials on the bins with mass, made feasible by c-transforms, and the bounds they prove.
+
+    ``g`` is what the simplex found for some columns; its c-transform is the potential of the rows.
+    """
+    rows, all_columns = np.flatnonzero(r), np.flatnonzero(c)
+    f = (M[np.ix_(rows, columns)] - g).min(axis=1)
+    h = (M[np.ix_(rows, all_columns)] - f[:, None]).min(axis=0)
     upper = math.fsum(plan.mass * M[plan.rows, plan.columns])
-    return Exact(plan, f, g, upper, float(f @ r + g @ c))
+    lower = float(f @ r[rows] + h @ c[all_columns])
+    whole_f, whole_g = np.full(r.size, -np.inf), np.full(c.size, -np.inf)
+    whole_f[rows], whole_g[all_columns] = f, h
+    return Exact(plan, whole_f, whole_g, upper, lower)
 
 
 def exact_on_line(places: Array, r: Array, c: Array) -> Exact:
