@@ -102,7 +102,7 @@ def solve(
     workers = threads.count(workers)
     if progress is False and _is_one_pair(R, C):
         return _solution_of_one(call, R, C, coincidence, workers)
-    answers = matched(call.task(True, workers), R, C, workers, progress)
+    answers = matched(call.task(True, workers, max(R.n, C.n)), R, C, workers, progress)
     warn(answers.status, answers.error, call.stopping)
     return _solution(call, R, C, answers, coincidence)
 
@@ -150,7 +150,7 @@ def distance(
         outcome, _, _ = solve_pair(call.task(False, workers), R.rows[0], C.rows[0])
         _warn_of_one(outcome, call.stopping)
         return 0.0 if coincidence and coincide(R, C)[0] else outcome.value
-    answers = matched(call.task(False, workers), R, C, workers, progress)
+    answers = matched(call.task(False, workers, max(R.n, C.n)), R, C, workers, progress)
     warn(answers.status, answers.error, call.stopping)
     value = answers.value.astype(call.dtype, copy=False)
     if coincidence:

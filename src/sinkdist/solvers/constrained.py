@@ -77,8 +77,10 @@ def constrained_pair(
         if act in (VACUOUS, SLOW):
             exact = exact_pair(M, r, c, metric=False)
             if _information(exact.plan, r, c) <= alpha:
+                error = exact.plan.marginal_error(r, c)
+                act = DONE if exact.solved else SLOW
                 return Constrained(
-                    np.inf, exact.upper, 0.0, made, DONE, exact.f, exact.g, exact=exact
+                    np.inf, exact.upper, error, made, act, exact.f, exact.g, exact=exact
                 )
             return _by_climbing(M, r, c, alpha, tol, lam, exact.lower, made, max_iter)
         if act != DONE or not certify:
@@ -90,6 +92,8 @@ def constrained_pair(
         if bracket[1] - bracket[0] <= tol * bracket[1]:
             break
         inner *= 0.1
+    else:
+        act = SLOW  # the proof stays wider than asked for
     if bracket is None and certify and lam > 0.0:
         bracket = bounds.bracket(M, lam, f, g, r, c, alpha)
     return Constrained(lam, value, error, made, act, f, g, bracket)
