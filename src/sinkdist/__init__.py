@@ -4,29 +4,41 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sinkdist.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from sinkdist import similarity
     from sinkdist.api import distance, pairwise, solve
-    from sinkdist.errors import ConvergenceWarning, InputError, InputTypeError, MissingExtraError
+    from sinkdist.errors import (
+        ConvergenceWarning,
+        IncompleteError,
+        InputError,
+        InputTypeError,
+        MissingExtraError,
+        StoreError,
+    )
     from sinkdist.gluing import glue
     from sinkdist.ground import Ground
     from sinkdist.paths import path
     from sinkdist.scale.progress import Progress
+    from sinkdist.scale.stored import StoredMatrix, open_matrix
     from sinkdist.solution import Solution, Status
-
-__version__ = "0.1.0"
 
 __all__ = [
     "ConvergenceWarning",
     "Ground",
+    "IncompleteError",
     "InputError",
     "InputTypeError",
     "MissingExtraError",
     "Progress",
     "Solution",
     "Status",
+    "StoreError",
+    "StoredMatrix",
     "distance",
     "glue",
+    "open_matrix",
     "pairwise",
     "path",
     "similarity",
@@ -37,14 +49,18 @@ __all__ = [
 _HOME = {
     "ConvergenceWarning": "errors",
     "Ground": "ground",
+    "IncompleteError": "errors",
     "InputError": "errors",
     "InputTypeError": "errors",
     "MissingExtraError": "errors",
     "Progress": "scale.progress",
     "Solution": "solution",
     "Status": "solution",
+    "StoreError": "errors",
+    "StoredMatrix": "scale.stored",
     "distance": "api",
     "glue": "gluing",
+    "open_matrix": "scale.stored",
     "pairwise": "api",
     "path": "paths",
     "solve": "api",

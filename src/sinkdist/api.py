@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sinkdist.all_pairs import AllPairs, all_pairs
 from sinkdist.call import Call, read_call, read_families
 from sinkdist.errors import InputError
-from sinkdist.families import all_pairs, coincide, matched, same
+from sinkdist.families import coincide, matched
 from sinkdist.histograms import Histograms, working_dtype
+from sinkdist.jobs import job_of
 from sinkdist.report import potential_on_all_bins, warn
 from sinkdist.scale import threads
+from sinkdist.scale.tally import Tally
 from sinkdist.solution import Solution, Status
 from sinkdist.solvers.outcome import RAN, Answers, Outcome
 from sinkdist.solvers.pair import solve_pair
@@ -103,7 +106,7 @@ def solve(
     if progress is False and _is_one_pair(R, C):
         return _solution_of_one(call, R, C, coincidence, workers)
     answers = matched(call.task(True, workers, max(R.n, C.n)), R, C, workers, progress)
-    warn(answers.status, answers.error, call.stopping)
+    warn(Tally.of(answers.status, answers.error), call.stopping)
     return _solution(call, R, C, answers, coincidence)
 
 
@@ -151,7 +154,7 @@ def distance(
         _warn_of_one(outcome, call.stopping)
         return 0.0 if coincidence and coincide(R, C)[0] else outcome.value
     answers = matched(call.task(False, workers, max(R.n, C.n)), R, C, workers, progress)
-    warn(answers.status, answers.error, call.stopping)
+    warn(Tally.of(answers.status, answers.error), call.stopping)
     value = answers.value.astype(call.dtype, copy=False)
     if coincidence:
         value[coincide(R, C)] = 0.0
@@ -176,7 +179,11 @@ def pairwise(
     coincidence: bool = False,
     workers: int | None = None,
     progress: Any = False,
-) -> Array:
+    memory: str | int | None = None,
+    out: Any = None,
+    overwrite: bool = False,
+    client: Any = None,
+) -> Any:
     """Distances between all rows of one family, or of two.
 
     For one family under a symmetric ground, each pair ``i <= j`` is computed once, as the distance
@@ -194,10 +201,20 @@ def pairwise(
     lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty, coincidence,
     workers, progress
         As for `solve`.
+    memory : str or int, optional
+        A budget for this process, such as ``"2GB"``; three quarters of what is free by default.
+    out : str or path, optional
+        Store the matrix on disk, tile by tile, and return it as a `StoredMatrix`. The same call
+        goes on where an earlier one was stopped; nothing that was finished is computed again.
+    overwrite : bool
+        Replace a matrix at `out` that another call has stored. One that the same call has begun is
+        continued all the same.
+    client : dask.distributed.Client, optional
+        Run on a cluster instead of on threads.
 
     Returns
     -------
-    ndarray of shape (n, n) or (n, m)
+    ndarray of shape (n, n) or (n, m), or StoredMatrix where `out` is given
 
     Examples
     --------
@@ -220,11 +237,23 @@ def pairwise(
                 f"'{name}' must be a family of histograms, one per row. "
                 f"Got one histogram of {family.d} bins: pass {name}[None], or use distance."
             )
-    values, status, error = all_pairs(call, A, B, one_family, threads.count(workers), progress)
-    warn(status, error, call.stopping)
-    if coincidence:
-        values[same(A, B)] = 0.0
-    return values
+    if overwrite and out is None:
+        raise InputError("The 'overwrite' option needs 'out', the matrix to be replaced.")
+    pairs = AllPairs(
+        call, A, B, one_family=one_family, coincidence=coincidence, measured=out is not None
+    )
+    result: Any
+    if out is None and client is None:
+        result, tally = all_pairs(pairs, threads.count(workers), progress, memory)
+    else:
+        from sinkdist.scale.run import run  # Zarr and Dask, for those who use them
+
+        result, tally = run(
+            job_of(pairs), out=out, overwrite=overwrite, budget=memory,
+            workers=threads.count(workers), progress=progress, client=client,
+        )  # fmt: skip
+    warn(tally, call.stopping)
+    return result
 
 
 def _is_one_pair(R: Histograms, C: Histograms) -> bool:
@@ -278,4 +307,4 @@ def _solution(
 def _warn_of_one(outcome: Outcome, stop: Stopping, depth: int = 4) -> None:
     """The warning for a single pair, if it stopped short."""
     if outcome.status not in _FINE:
-        warn(np.array([outcome.status]), np.array([outcome.error]), stop, depth)
+        warn(Tally({outcome.status: 1}, {outcome.status: outcome.error}), stop, depth)

@@ -36,7 +36,7 @@ class Call:
     solver: table.Solver
     dtype: np.dtype[Any]
 
-    def task(self, keep: bool, workers: int, pairs: int = 1) -> Task:
+    def task(self, keep: bool, workers: int, pairs: int = 1, measured: bool = False) -> Task:
         """The same for the solvers, with the kernel prepared where there is one."""
         gibbs = block_gibbs = None
         metric = False
@@ -54,7 +54,7 @@ class Call:
             metric = ground.is_known_metric or (worth and bool(ground.is_metric))
         return Task(
             ground, self.strength, gibbs, block_gibbs, self.solver, stop.tol, stop.max_iter,
-            stop.iterations, keep, metric,
+            stop.iterations, keep, metric, measured,
         )  # fmt: skip
 
 

@@ -5,9 +5,11 @@ Each inherits from the built-in class that a caller would catch anyway.
 
 __all__ = [
     "ConvergenceWarning",
+    "IncompleteError",
     "InputError",
     "InputTypeError",
     "MissingExtraError",
+    "StoreError",
 ]
 
 
@@ -49,3 +51,11 @@ class MissingExtraError(ImportError):
 
 class ConvergenceWarning(UserWarning):
     """Some pairs stopped before reaching the tolerance; their numbers are estimates."""
+
+
+class StoreError(OSError):
+    """A stored matrix could not be written or read: the disk is full, a chunk is damaged."""
+
+
+class IncompleteError(StoreError):
+    """Entries of a stored matrix were asked for that have not been computed yet."""

@@ -1,4 +1,4 @@
-"""Families of pairs: cut into tiles, run on threads, put together again."""
+"""Families matched row by row: cut into tiles, run on threads, put together again."""
 
 from __future__ import annotations
 
@@ -7,24 +7,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.call import Call
 from sinkdist.errors import InputError
 from sinkdist.histograms import Histograms
-from sinkdist.report import is_short
+from sinkdist.report import SHORT
 from sinkdist.scale import threads
 from sinkdist.scale.progress import counting
-from sinkdist.scale.tiles import Fan, fans, support_order
-from sinkdist.solution import Status
+from sinkdist.scale.tally import Tally
 from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.task import Task
 from sinkdist.solvers.tile import solve_tile
-from sinkdist.strength import Kind
 
-__all__ = ["all_pairs", "coincide", "matched", "same"]
+__all__ = ["TILE_PAIRS", "coincide", "dense_rows", "empty_rows", "identities", "matched"]
 
 Array = npt.NDArray[Any]
 
-_TILE_PAIRS = 512
+TILE_PAIRS = 512  #: solved together: enough for products at full speed, few enough for the cache
 
 
 def matched(task: Task, R: Histograms, C: Histograms, workers: int, progress: Any) -> Answers:
@@ -36,76 +33,35 @@ def matched(task: Task, R: Histograms, C: Histograms, workers: int, progress: An
         )
     pairs = C.n if R.is_vector else R.n
     answers = Answers.blank(pairs, task.ground.shape, task.strength.lam, task.keep)
-    full = np.flatnonzero(~(_empty(R) | _empty(C)))
+    full = np.flatnonzero(~(empty_rows(R) | empty_rows(C)))
 
     def work(chosen: Array) -> None:
-        left = _rows(R, None if R.is_vector else chosen)
-        right = _rows(C, None if C.is_vector else chosen)
+        left = dense_rows(R, None if R.is_vector else chosen)
+        right = dense_rows(C, None if C.is_vector else chosen)
         right = right if len(right) == chosen.size else right.repeat(chosen.size, 0)
         part = solve_tile(task, left, right)
         answers.put_tile(chosen, part)
-        counter.add(chosen.size, _unconverged(part))
+        counter.add(chosen.size, Tally.of(part.status, part.error))
 
-    size = min(_TILE_PAIRS, -(-full.size // workers)) or 1
+    size = min(TILE_PAIRS, -(-full.size // workers)) or 1
     tiles = (full[k : k + size] for k in range(0, full.size, size))
-    with counting(progress, full.size) as counter:
+    with counting(progress, full.size, SHORT) as counter:
         threads.run(tiles, work, workers, task.stop)
     return answers
 
 
-def all_pairs(
-    call: Call, A: Histograms, B: Histograms, one_family: bool, workers: int, progress: Any
-) -> tuple[Array, Array, Array]:
-    """Values, status and error of every pair of two families."""
-    task = call.task(False, workers, A.n * B.n)
-    values = np.full((A.n, B.n), np.nan, call.dtype)
-    status = np.full((A.n, B.n), Status.EMPTY, np.int8)
-    error = np.zeros((A.n, B.n), np.float32)
-    empty_rows, empty_columns = _empty(A), _empty(B)
-    if call.strength.kind is Kind.INDEPENDENCE:  # one matrix product
-        values[:] = np.asarray((A.rows @ call.ground.matrix) @ B.rows.T)
-        values[empty_rows], values[:, empty_columns] = np.nan, np.nan
-        return values, status, error
-    mirrored = one_family and call.ground.is_symmetric
-    order = support_order(B.rows)
-    order = order[~empty_columns[order]]
-
-    def work(fan: Fan) -> None:
-        if empty_rows[fan.i]:
-            return
-        part = solve_tile(task, _rows(A, np.array([fan.i])), _rows(B, fan.j))
-        values[fan.i, fan.j] = part.value
-        status[fan.i, fan.j], error[fan.i, fan.j] = part.status, part.error
-        if mirrored:
-            values[fan.j, fan.i] = part.value
-        counter.add(fan.j.size, _unconverged(part))
-
-    rows = int((~empty_rows).sum())
-    total = rows * (rows + 1) // 2 if mirrored else rows * order.size
-    with counting(progress, total) as counter:
-        plan = fans(A.n, order, _TILE_PAIRS, upper=mirrored)
-        threads.run(plan, work, workers, task.stop)
-    return values, status, error
-
-
 def coincide(R: Histograms, C: Histograms) -> Array:
     """Which matched pairs are of equal histograms with mass."""
-    first, second = _identities(R, C)
-    return np.asarray((first == second) & ~(_empty(R) | _empty(C)))
+    first, second = identities(R, C)
+    return np.asarray((first == second) & ~(empty_rows(R) | empty_rows(C)))
 
 
-def same(A: Histograms, B: Histograms) -> Array:
-    """Whether each row of one family equals each row of another and has mass."""
-    first, second = _identities(A, B)
-    return np.asarray((first[:, None] == second) & ~(_empty(A)[:, None] | _empty(B)))
-
-
-def _identities(A: Histograms, B: Histograms) -> tuple[Array, Array]:
+def identities(A: Histograms, B: Histograms) -> tuple[Array, Array]:
     """A number for each row of two families; equal rows have equal numbers."""
     numbers: dict[bytes, int] = {}
 
     def number(family: Histograms, k: int) -> int:
-        row = _rows(family, np.array([k])) + 0.0  # -0.0 is 0.0
+        row = dense_rows(family, np.array([k])) + 0.0  # -0.0 is 0.0
         return numbers.setdefault(row.tobytes(), len(numbers))
 
     if A is B:
@@ -119,16 +75,11 @@ def _identities(A: Histograms, B: Histograms) -> tuple[Array, Array]:
     )
 
 
-def _rows(family: Histograms, index: Array | None) -> Array:
+def dense_rows(family: Histograms, index: Array | None) -> Array:
     """Dense rows; None for all of them."""
     return family.dense(slice(None) if index is None else index)
 
 
-def _empty(family: Histograms) -> Array:
+def empty_rows(family: Histograms) -> Array:
     """Which rows are without mass."""
     return np.zeros(family.n, bool) if family.empty is None else family.empty
-
-
-def _unconverged(answers: Answers) -> int:
-    """Pairs that stopped short."""
-    return int(np.count_nonzero(is_short(answers.status)))

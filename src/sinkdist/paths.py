@@ -11,6 +11,7 @@ from sinkdist.call import read_call, read_families
 from sinkdist.errors import InputError
 from sinkdist.histograms import working_dtype
 from sinkdist.report import potential_on_all_bins, warn
+from sinkdist.scale.tally import Tally
 from sinkdist.solution import Solution, Status
 from sinkdist.solvers.ladder import climb_through
 from sinkdist.solvers.outcome import STATUS_OF
@@ -86,5 +87,6 @@ def path(
             )
         )
     ended = np.array([solution.status for solution in solutions])
-    warn(ended, np.array([solution.marginal_error for solution in solutions]), stop, 3)
+    errors = np.array([solution.marginal_error for solution in solutions])
+    warn(Tally.of(ended, errors), stop, 3)
     return [solutions[k] for k in place]

@@ -9,33 +9,32 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import ConvergenceWarning
+from sinkdist.scale.tally import Tally
 from sinkdist.solution import Status
 from sinkdist.stopping import Stopping
 
-__all__ = ["is_short", "potential_on_all_bins", "warn"]
+__all__ = ["SHORT", "potential_on_all_bins", "warn"]
 
 Array = npt.NDArray[Any]
 
-
-def is_short(status: Array) -> Array:
-    """Whether each pair stopped short of the tolerance."""
-    return np.asarray((status == Status.MAX_ITER) | (status == Status.STALLED))
+#: How pairs end that stopped short of the tolerance.
+SHORT = (int(Status.MAX_ITER), int(Status.STALLED))
 
 
-def warn(status: Array, error: Array, stop: Stopping, depth: int = 3) -> None:
+def warn(tally: Tally, stop: Stopping, depth: int = 3) -> None:
     """Warn once, with counts and the worst error, where pairs stopped short."""
-    short = is_short(status)
-    count = int(np.count_nonzero(short))
+    count = tally.count(SHORT)
     if count == 0:
         return
-    capped = int(np.count_nonzero(status == Status.MAX_ITER))
+    capped = tally.counts.get(Status.MAX_ITER, 0)
     reasons = [f"{capped} stopped at max_iter={stop.max_iter}"] if capped else []
     if count > capped:
         reasons.append(f"{count - capped} stalled at the limit of rounding")
+    worst = max(tally.worst.get(code, 0.0) for code in SHORT)
+    answered = sum(tally.counts.values()) - tally.counts.get(Status.EMPTY, 0)
     warnings.warn(
-        f"{count} of {np.count_nonzero(status != Status.EMPTY)} pairs did not reach "
-        f"tol={stop.tol:g}: "
-        f"{' and '.join(reasons)}; the worst marginal error is {float(error[short].max()):.2g}. "
+        f"{count} of {answered} pairs did not reach tol={stop.tol:g}: {' and '.join(reasons)}; "
+        f"the worst marginal error is {worst:.2g}. "
         "Raise max_iter or tol; the emd_bounds of solve hold anyway.",
         ConvergenceWarning,
         stacklevel=depth,

@@ -110,4 +110,5 @@ def sinkhorn(
 ) -> Matrix:
     """All Sinkhorn distances between the rows; the report shows these very lines."""
     ground = sd.Ground.grid(source.SIDE, source.SIDE).scaled()
-    return sd.pairwise(rows, ground=ground, lam=LAM, workers=workers, progress=progress)
+    matrix: Matrix = sd.pairwise(rows, ground=ground, lam=LAM, workers=workers, progress=progress)
+    return matrix

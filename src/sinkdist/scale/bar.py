@@ -107,8 +107,8 @@ def sentence(record: Progress) -> str:
     '90,000 of 90,000 pairs, 20,000 pairs/s, took 4.5 s'
     """
     parts = [f"{record.done:,} of {record.total:,} pairs"]
-    if record.done > 0 and record.seconds > 0:
-        rate = record.done / record.seconds
+    rate = record.pairs_per_second
+    if rate > 0:
         parts.append(f"{rate:,.0f} pairs/s" if rate >= 10 else f"{rate:.2g} pairs/s")
         if record.done < record.total:
             parts.append(f"{duration(math.ceil((record.total - record.done) / rate))} left")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from sinkdist.errors import InputTypeError
+from sinkdist.scale.tally import Tally
 
 __all__ = ["Counter", "Progress", "counting"]
 
@@ -26,49 +27,93 @@ class Progress:
         Since the run began.
     unconverged : int
         Pairs among those done that stopped short of the tolerance.
+    before : int
+        Pairs among those done that an earlier run had stored.
     """
 
     done: int
     total: int
     seconds: float
     unconverged: int
+    before: int = 0
+
+    @property
+    def pairs_per_second(self) -> float:
+        """The speed of this run; 0 before its first tile."""
+        return (self.done - self.before) / self.seconds if self.seconds > 0 else 0.0
 
 
 class Counter:
-    """Counts pairs from any thread and tells a listener, if there is one."""
+    """Counts pairs and how they ended, from any thread, and tells a listener, if there is one.
 
-    def __init__(self, total: int, listener: Callable[[Progress], object] | None) -> None:
+    Attributes
+    ----------
+    tally : Tally
+        How the pairs ended that were counted so far.
+    """
+
+    def __init__(
+        self,
+        total: int,
+        short: tuple[int, ...],
+        before: int,
+        listener: Callable[[Progress], object] | None,
+    ) -> None:
         self._total = total
+        self._short = short
+        self._before = before
         self._listener = listener
         self._lock = threading.Lock()
         self._start = time.perf_counter()
-        self._done = 0
-        self._unconverged = 0
+        self._done = before
+        self._told = True
+        self.tally = Tally({}, {})
 
-    def add(self, pairs: int, unconverged: int) -> None:
+    def add(self, pairs: int, tally: Tally) -> None:
         """Count a finished tile."""
         with self._lock:
             self._done += pairs
-            self._unconverged += unconverged
-            if self._listener is not None:
-                seconds = time.perf_counter() - self._start
-                self._listener(Progress(self._done, self._total, seconds, self._unconverged))
+            self.tally += tally
+            self._told = False
+            if (
+                pairs
+            ):  # else a tile of an earlier run: that is told with the next one, or at the end
+                self._tell()
+
+    def finish(self) -> None:
+        """Tell what has not been told."""
+        with self._lock:
+            if not self._told:
+                self._tell()
+
+    def _tell(self) -> None:
+        """Hand a record to the listener."""
+        if self._listener is not None:
+            seconds = time.perf_counter() - self._start
+            short = self.tally.count(self._short)
+            self._listener(Progress(self._done, self._total, seconds, short, self._before))
+        self._told = True
 
 
 @contextmanager
-def counting(progress: Any, total: int) -> Iterator[Counter]:
+def counting(
+    progress: Any, total: int, short: tuple[int, ...], before: int = 0
+) -> Iterator[Counter]:
     """A counter for the ``progress`` option: a bar (True), nothing (False) or a callable."""
     if progress is True:
         from sinkdist.scale.bar import Bar  # Rich is imported only for those who look
 
-        with Bar() as bar:
-            yield Counter(total, bar)
+        shown: Any = Bar()
     elif progress is False:
-        yield Counter(total, None)
+        shown = nullcontext()
     elif callable(progress):
-        yield Counter(total, progress)
+        shown = nullcontext(progress)
     else:
         raise InputTypeError(
             "The 'progress' option must be True, False or a function of one Progress record. "
             f"Got {progress!r} instead."
         )
+    with shown as listener:
+        counter = Counter(total, short, before, listener)
+        yield counter
+        counter.finish()

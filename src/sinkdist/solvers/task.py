@@ -27,6 +27,8 @@ class Task:
         Whether potentials and plans are wanted, beside the value.
     metric : bool
         Whether the costs are known to be a metric.
+    measured : bool
+        Whether the marginal error is wanted where it is not a by-product.
     stop : threading.Event
         Set when nobody waits for the answer any more.
     """
@@ -41,4 +43,5 @@ class Task:
     iterations: int | None
     keep: bool
     metric: bool = False
+    measured: bool = False
     stop: threading.Event = field(default_factory=threading.Event)

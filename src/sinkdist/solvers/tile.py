@@ -87,6 +87,7 @@ def _fixed(task: Task, gibbs: Gibbs, steps: int, R: Array, C: Array, answers: An
     if task.keep:
         f, g = potential(U, gibbs.lam), potential(V, gibbs.lam)
         answers.put_potentials(np.arange(len(C)), rows, columns, f, g)
+    if task.keep or task.measured:
         answers.error[:] = np.abs(U * (V @ kernel.T) - R).sum(axis=1)
     lost = (V > 0.0).sum(axis=1) != (C > 0.0).sum(axis=1)
     for k in np.flatnonzero(lost | ~np.isfinite(answers.value)):

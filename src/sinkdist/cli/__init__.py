@@ -1,18 +1,31 @@
 """The command line: a thin Typer application over the package.
 
-It reads arguments, calls one function and turns the package's own errors into one sentence and
-exit code 2. What a command needs is imported when that command runs.
+::
+
+    __init__.py         the application and its commands
+      |-- options.py        the options that commands share, in plain words
+      |-- computing.py      pairwise, distance
+      |-- certificates.py   what is known of pairs, as lines of text
+      |-- stored.py         info, export
+      `-- mistakes.py       from errors and warnings to one sentence and an exit code
+
+A command reads its arguments and calls the package. What it needs is imported when it runs, so that
+asking for help is quick.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sinkdist import __version__
+from sinkdist.cli import computing, stored
+from sinkdist.cli.mistakes import told
+from sinkdist.cli.options import Workers, examples
+
+__all__ = ["app", "main"]
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,7 +33,13 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Example: [bold]sinkdist demo --n 500 --out pictures[/bold]",
+    epilog=examples(
+        "sinkdist pairwise X.npy --ground grid:20x20 --lam 9 --out D.zarr",
+        "sinkdist info D.zarr",
+        "sinkdist export D.zarr D.npy",
+        "sinkdist demo --n 500 --out pictures",
+        closing="Each command has its own help: sinkdist pairwise --help",
+    ),
 )
 
 
@@ -41,7 +60,13 @@ def sinkdist(
     """Sinkhorn distances between histograms: fast, stable and certified."""
 
 
-@app.command(epilog="Example: [bold]sinkdist demo --n 500 --out pictures[/bold]")
+app.command(epilog=computing.PAIRWISE_EXAMPLES)(computing.pairwise)
+app.command(epilog=computing.DISTANCE_EXAMPLES)(computing.distance)
+app.command(epilog=stored.INFO_EXAMPLES)(stored.info)
+app.command(epilog=stored.EXPORT_EXAMPLES)(stored.export)
+
+
+@app.command(epilog=examples("sinkdist demo --n 500 --out pictures"))
 def demo(
     out: Annotated[
         Path, typer.Option(help="Folder for the picture and the summary.", file_okay=False)
@@ -49,9 +74,7 @@ def demo(
     n: Annotated[
         int | None, typer.Option("--n", help="How many digits to compare; all 1,797 by default.")
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Threads; all cores by default.", min=1)
-    ] = None,
+    workers: Workers = None,
 ) -> None:
     """Compare 1,797 handwritten digits with each other, and draw their nearest neighbours."""
     from sinkdist.demo import run
@@ -61,10 +84,5 @@ def demo(
 
 def main() -> None:
     """Run the command line; mistakes of the user end in one sentence and exit code 2."""
-    from sinkdist.errors import InputError, InputTypeError, MissingExtraError
-
-    try:
+    with told():
         app()
-    except (InputError, InputTypeError, MissingExtraError) as error:
-        typer.echo(f"Error: {error}", err=True)
-        sys.exit(2)

@@ -1,0 +1,151 @@
+"""All pairs of two families, or of one: what `pairwise` computes, by fan or by tile.
+
+Apart from `families`, whose pairs are matched; apart from `jobs`, which describes the same work to
+stores and clusters.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sinkdist.call import Call
+from sinkdist.families import TILE_PAIRS, dense_rows, empty_rows, identities
+from sinkdist.histograms import Histograms
+from sinkdist.report import SHORT
+from sinkdist.scale import threads
+from sinkdist.scale.job import Block, check_matrix
+from sinkdist.scale.progress import counting
+from sinkdist.scale.tally import Tally
+from sinkdist.scale.tiles import Fan, Tile, fans, support_order
+from sinkdist.solution import Status
+from sinkdist.solvers.outcome import Answers
+from sinkdist.solvers.task import Task
+from sinkdist.solvers.tile import solve_tile
+from sinkdist.strength import Kind
+
+__all__ = ["AllPairs", "all_pairs"]
+
+Array = npt.NDArray[Any]
+
+
+class AllPairs:
+    """All pairs of two families, or the upper triangle of one: answers fans and tiles of them.
+
+    It can be pickled; what solvers prepare is left out and prepared again where it is used.
+
+    Attributes
+    ----------
+    upper : bool
+        Whether only pairs ``i <= j`` are computed, because the others are the same.
+    coincidence : bool
+        Whether equal histograms have distance 0.
+    measured : bool
+        Whether the marginal error is wanted where it is not a by-product.
+    """
+
+    def __init__(
+        self, call: Call, A: Histograms, B: Histograms, *, one_family: bool, coincidence: bool,
+        measured: bool,
+    ) -> None:  # fmt: skip
+        self.call, self.A, self.B = call, A, B
+        self.one_family = one_family
+        self.upper = one_family and call.ground.is_symmetric
+        self.coincidence = coincidence
+        self.measured = measured
+        order = support_order(B.rows)
+        self.order = order[~empty_rows(B)[order]]
+        self._names = identities(A, B) if coincidence else None
+
+    @cached_property
+    def task(self) -> Task:
+        """What is asked of every pair."""
+        return self.call.task(False, threads.count(None), self.A.n * self.B.n, self.measured)
+
+    @property
+    def stop(self) -> threading.Event:
+        """Set when nobody waits for the answer any more."""
+        return self.task.stop
+
+    @property
+    def count(self) -> int:
+        """Pairs to be solved: those without an empty histogram."""
+        rows = int((~empty_rows(self.A)).sum())
+        return rows * (rows + 1) // 2 if self.upper else rows * self.order.size
+
+    def fans(self) -> Iterator[Fan]:
+        """All pairs, for those who hold the whole matrix."""
+        return fans(self._rows(0, self.A.n), self.order, TILE_PAIRS, upper=self.upper)
+
+    def solve(self, fan: Fan) -> Answers:
+        """Answer the pairs of a fan."""
+        return solve_tile(
+            self.task, dense_rows(self.A, np.array([fan.i])), dense_rows(self.B, fan.j)
+        )
+
+    def __call__(self, tile: Tile) -> Block:
+        """Answer the pairs of a tile; where the matrix is symmetric, both halves of it."""
+        values = np.full(tile.shape, np.nan, self.call.dtype)
+        status = np.full(tile.shape, Status.EMPTY, np.int8)
+        error = np.full(tile.shape, np.nan, np.float32)
+        down, across = tile.rows.start, tile.columns.start
+        order = self.order[(self.order >= across) & (self.order < tile.columns.stop)]
+        upper = self.upper and tile.is_diagonal
+        for fan in fans(self._rows(down, tile.rows.stop), order, TILE_PAIRS, upper=upper):
+            if self.stop.is_set():
+                break
+            part, j = self.solve(fan), fan.j - across
+            for whole, some in (
+                (values, part.value), (status, part.status), (error, part.error)
+            ):  # fmt: skip
+                whole[fan.i - down, j] = some
+                if upper:
+                    whole[j, fan.i - down] = some
+        self.mend(values, tile.rows, tile.columns)
+        return Block(values, status, error)
+
+    def mend(self, values: Array, rows: slice, columns: slice) -> None:
+        """Set distances of equal histograms to 0 where that was asked for."""
+        if self._names is not None:
+            first, second = self._names
+            equal = first[rows][:, None] == second[columns]
+            values[equal & ~np.isnan(values)] = 0.0
+
+    def _rows(self, first: int, last: int) -> Any:
+        """Rows with mass."""
+        empty = self.A.empty
+        return range(first, last) if empty is None else first + np.flatnonzero(~empty[first:last])
+
+    def __reduce__(self) -> Any:
+        kept = {k: v for k, v in self.__dict__.items() if k != "task"}
+        return AllPairs.__new__, (AllPairs,), kept
+
+
+def all_pairs(pairs: AllPairs, workers: int, progress: Any, memory: Any) -> tuple[Array, Tally]:
+    """Every distance in memory, and how the pairs ended."""
+    A, B, dtype = pairs.A, pairs.B, pairs.call.dtype
+    check_matrix((A.n, B.n), dtype, memory)
+    values = np.full((A.n, B.n), np.nan, dtype)
+
+    def work(fan: Fan) -> None:
+        part = pairs.solve(fan)
+        values[fan.i, fan.j] = part.value
+        if pairs.upper:
+            values[fan.j, fan.i] = part.value
+        counter.add(fan.j.size, Tally.of(part.status, part.error))
+
+    with counting(progress, pairs.count, SHORT) as counter:
+        if pairs.call.strength.kind is Kind.INDEPENDENCE:  # one matrix product
+            values[:] = np.asarray((A.rows @ pairs.call.ground.matrix) @ B.rows.T)
+            values[empty_rows(A)], values[:, empty_rows(B)] = np.nan, np.nan
+        else:
+            threads.run(pairs.fans(), work, workers, pairs.stop)
+    for start in range(0, A.n, TILE_PAIRS):
+        rows = slice(start, start + TILE_PAIRS)
+        pairs.mend(values[rows], rows, slice(None))
+    return values, counter.tally

@@ -1,0 +1,201 @@
+"""The commands that compute: `pairwise` for all pairs, `distance` for pairs row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+from sinkdist.cli import certificates, options
+from sinkdist.cli.mistakes import naming, stoppable
+from sinkdist.errors import InputError
+
+__all__ = ["DISTANCE_EXAMPLES", "PAIRWISE_EXAMPLES", "distance", "pairwise"]
+
+_FILES = "a .npy, .npz (dense or sparse; file.npz:key names an array), .csv or .parquet file"
+_ZARR = ".zarr"
+
+PAIRWISE_EXAMPLES = options.examples(
+    "sinkdist pairwise X.npy --ground grid:20x20 --lam 9 --scaled --out D.zarr",
+    "sinkdist pairwise X.npy Y.npy --ground M.npy --reg 0.1 --out D.npy",
+    "sinkdist pairwise X.npz --ground points:Z.npy:cosine --emd --out D.csv",
+    closing="A run to a .zarr that is stopped or killed goes on when the same command is given "
+    "again; finished tiles are kept.",
+)
+DISTANCE_EXAMPLES = options.examples(
+    "sinkdist distance r.npy c.npy --ground grid:20x20 --lam 9",
+    "sinkdist distance r.csv others.csv --ground points:colours.csv --emd --all",
+)
+
+
+def pairwise(
+    x: Annotated[str, typer.Argument(metavar="X", help=f"Histograms, one per row: {_FILES}.")],
+    ground: options.Costs,
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out",
+            metavar="FILE",
+            help="Where the distances go: a .zarr, written tile by tile, which can be larger than "
+            "memory and survives being stopped; or a .npy, .csv or .parquet, written at the end.",
+        ),
+    ],
+    y: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="Y",
+            help="Other histograms; without them, X against itself, each pair computed once.",
+            show_default=False,
+        ),
+    ] = None,
+    scaled: options.Scaled = False,
+    overwrite: options.Overwrite = False,
+    lam: options.Lam = None,
+    reg: options.Reg = None,
+    alpha: options.Alpha = None,
+    emd: options.Emd = False,
+    tol: options.Tol = None,
+    max_iter: options.MaxIter = None,
+    iterations: options.Iterations = None,
+    solver: options.Solver = "auto",
+    dtype: options.DType = None,
+    normalize: options.Normalize = False,
+    on_empty: options.OnEmpty = options.WithoutMass.RAISE,
+    coincidence: options.Coincidence = False,
+    workers: options.Workers = None,
+    memory: options.Memory = None,
+    scheduler: options.Scheduler = None,
+    progress: options.ShowProgress = True,
+) -> None:
+    """Distances between all pairs of histograms: a matrix in a file."""
+    import sinkdist as sd
+    from sinkdist.files import WRITTEN, check_target, read_ground, write
+
+    lam, reg, alpha = options.strength(lam, reg, alpha, emd)
+    out = options.without_slash(out)
+    is_store = check_target(out, (_ZARR, *WRITTEN), overwrite=overwrite) == _ZARR
+    with stoppable(_after_a_stop(out, is_store)), naming(X=x, Y=y):
+        X, Y = _family(x), None if y is None else _family(y)
+        costs = read_ground(ground)
+        with _cluster(scheduler) as client:
+            distances = sd.pairwise(
+                X, Y, ground=costs.scaled() if scaled else costs, lam=lam, reg=reg, alpha=alpha,
+                tol=tol, max_iter=max_iter, iterations=iterations, solver=solver,
+                dtype=None if dtype is None else dtype.value, normalize=normalize,
+                on_empty=on_empty.value, coincidence=coincidence, workers=workers,
+                progress=progress, memory=memory, out=out if is_store else None,
+                overwrite=overwrite and is_store, client=client,
+            )  # fmt: skip
+        if not is_store:
+            write(out, distances)
+    n, m = distances.shape
+    typer.echo(f"{out}: {n:,} x {m:,} distances, {distances.dtype}")
+
+
+def distance(
+    r: Annotated[
+        str, typer.Argument(metavar="R", help=f"One histogram, or one per row: {_FILES}.")
+    ],
+    c: Annotated[
+        str,
+        typer.Argument(
+            metavar="C",
+            help="The same; matched row by row with R, or every row with one histogram.",
+        ),
+    ],
+    ground: options.Costs,
+    scaled: options.Scaled = False,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="A table with what is known of each pair: proven bounds on the exact distance, "
+            "the strength reached, the error of the marginals, how it ended.",
+        ),
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The same as one JSON object per line.")
+    ] = False,
+    lam: options.Lam = None,
+    reg: options.Reg = None,
+    alpha: options.Alpha = None,
+    emd: options.Emd = False,
+    tol: options.Tol = None,
+    max_iter: options.MaxIter = None,
+    iterations: options.Iterations = None,
+    solver: options.Solver = "auto",
+    dtype: options.DType = None,
+    normalize: options.Normalize = False,
+    on_empty: options.OnEmpty = options.WithoutMass.RAISE,
+    coincidence: options.Coincidence = False,
+    workers: options.Workers = None,
+) -> None:
+    """The distance between two histograms, or between many pairs: one number per line."""
+    import sinkdist as sd
+    from sinkdist.files import read_ground
+
+    lam, reg, alpha = options.strength(lam, reg, alpha, emd)
+    verb = sd.solve if everything or as_json else sd.distance
+    with stoppable(), naming(r=r, c=c):
+        first, second = _histograms(r), _histograms(c)
+        costs = read_ground(ground)
+        answer = verb(
+            first, second, costs.scaled() if scaled else costs, lam=lam, reg=reg, alpha=alpha,
+            tol=tol, max_iter=max_iter, iterations=iterations, solver=solver,
+            dtype=None if dtype is None else dtype.value, normalize=normalize,
+            on_empty=on_empty.value, coincidence=coincidence, workers=workers,
+        )  # fmt: skip
+        if as_json:
+            lines = certificates.json_lines(answer)
+        elif everything:
+            lines = certificates.table(answer)
+        else:
+            lines = certificates.numbers(answer)
+    typer.echo("\n".join(lines))
+
+
+@contextmanager
+def _cluster(address: str | None) -> Iterator[Any]:
+    """A client of the cluster at an address, closed at the end; None without one."""
+    if address is None:
+        yield None
+        return
+    from sinkdist.scale.cluster import connect
+
+    with connect(address) as client:
+        yield client
+
+
+def _family(path: str) -> Any:
+    """Histograms for `pairwise`: rows of a table."""
+    from sinkdist.files import read
+
+    family = read(path)
+    if family.ndim == 1:
+        raise InputError(
+            f"'{path}' holds one histogram of {family.size} bins, but all pairs need a family, one "
+            "per row. Use 'sinkdist distance' for a single one."
+        )
+    return family
+
+
+def _histograms(path: str) -> Any:
+    """Histograms for `distance`: one, also if it is written as a table of one row or column."""
+    from sinkdist.files import read
+
+    histograms = read(path)
+    if histograms.ndim != 2:
+        return histograms
+    is_table = path.lower().endswith((".csv", ".parquet"))
+    if histograms.shape[0] == 1 or (is_table and histograms.shape[1] == 1):
+        return histograms.reshape(-1)  # sparse arrays know one dimension as well
+    return histograms
+
+
+def _after_a_stop(out: str, is_store: bool) -> str:
+    """What Ctrl-C leaves behind."""
+    if is_store:
+        return f"Finished tiles are kept in '{out}': give the same command again to continue."
+    return f"'{out}' was not written. A run with --out to a .zarr can be continued."

@@ -1,0 +1,120 @@
+"""From errors and warnings to one sentence on stderr and an exit code.
+
+The package's messages speak of Python arguments; here they are put in the words of the command
+line: ``normalize=True`` becomes ``--normalize``, ``'X'`` the name of the file that was read.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import typer
+
+from sinkdist.errors import (
+    ConvergenceWarning,
+    InputError,
+    InputTypeError,
+    MissingExtraError,
+    StoreError,
+)
+
+__all__ = ["naming", "spoken", "stoppable", "told"]
+
+_OPTIONS = (
+    "alpha", "coincidence", "dtype", "iterations", "lam", "max_iter", "memory", "normalize",
+    "on_empty", "out", "overwrite", "reg", "solver", "tol", "workers",
+)  # fmt: skip
+_NAMES = "|".join(_OPTIONS)
+_GIVEN = re.compile(rf"(?<![\w-])({_NAMES})=('[^']*'|[\w.+-]*\w)")
+_QUOTED = re.compile(rf"(?<!\w)'({_NAMES})'(?: option)?(?!\w)")
+_BARE = re.compile(r"(?<![\w'-])(max_iter|on_empty|tol)(?![\w'=])")  # never words of English
+_TRANSPOSED = re.compile(r"pass \w+\.(?:T|ravel\(\)) if it is transposed")
+_REST = (
+    ("the emd_bounds of solve hold anyway", "bounds hold anyway, see 'sinkdist distance --all'"),
+    ("Use pairwise for", "Use 'sinkdist pairwise' for"),
+    ("the same call", "the same command"),
+    ("the call that began it", "the command that began it"),
+    ("The --", "--"),
+)
+
+
+def spoken(sentence: str) -> str:
+    """A message of the package in the words of the command line.
+
+    Examples
+    --------
+    >>> print(spoken("Pass normalize=True or on_empty='nan'. The 'tol' option must be positive."))
+    Pass --normalize or --on-empty nan. --tol must be positive.
+    """
+    sentence = _TRANSPOSED.sub("transpose it if that is not meant", sentence)
+    sentence = _GIVEN.sub(_option, sentence)
+    sentence = _QUOTED.sub(_option, sentence)
+    sentence = _BARE.sub(_option, sentence)
+    for words, others in _REST:
+        sentence = sentence.replace(words, others)
+    return " ".join(sentence.split())
+
+
+def _option(match: re.Match[str]) -> str:
+    """An argument as the option of the same name, with its value if it has one."""
+    value = match[2].strip("'") if len(match.groups()) == 2 else "True"
+    return f"--{match[1].replace('_', '-')}" + ("" if value == "True" else f" {value}")
+
+
+@contextmanager
+def naming(**files: str | None) -> Iterator[None]:
+    """Let errors about arguments name the files that they came from."""
+    try:
+        yield
+    except (InputError, InputTypeError) as error:
+        sentence = str(error)
+        for argument, file in files.items():
+            sentence = sentence.replace(f"'{argument}'", f"'{file}'")
+        raise InputError(sentence) from error
+
+
+@contextmanager
+def stoppable(consequence: str = "") -> Iterator[None]:
+    """Answer Ctrl-C with a sentence and exit code 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(f"Stopped. {consequence}".strip(), err=True)
+        raise typer.Exit(130) from None
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """Turn what goes wrong into a sentence and exit code 2, and warnings into a line each."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ConvergenceWarning)
+        show = warnings.showwarning
+
+        def line(message: Warning | str, category: type[Warning], *place: object) -> None:
+            """One line for our own warning; Python's way for all others."""
+            if issubclass(category, ConvergenceWarning):
+                typer.echo(f"Warning: {spoken(str(message))}", err=True)
+            else:
+                show(message, category, *place)  # type: ignore[arg-type]
+
+        warnings.showwarning = line  # type: ignore[assignment]
+        try:
+            yield
+        except (InputError, InputTypeError, MissingExtraError, StoreError) as error:
+            _fail(spoken(str(error)))
+        except MemoryError as error:
+            _fail(f"There is not enough memory: {str(error).rstrip('.') or 'it is used up'}.")
+        except OSError as error:
+            place = f"'{error.filename}': " if error.filename else ""
+            _fail(f"{place}{error.strerror or error}.")
+
+
+def _fail(sentence: str) -> NoReturn:
+    """Say it and stop."""
+    typer.echo(f"Error: {sentence}", err=True)
+    sys.exit(2)

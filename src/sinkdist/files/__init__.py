@@ -1,0 +1,18 @@
+"""Files of histograms, of costs and of distances: what the command line reads and writes.
+
+::
+
+    reading.py    an array from a file, by the ending of its name; nothing is ever unpickled
+      |-- table.py      numbers in text (.csv)
+      `-- parquet.py    the one file that imports pyarrow; reads and writes
+    grounds.py    a Ground from a description: a file, grid:20x20, points:Z.npy, graph:A.npz
+    writing.py    a matrix to a file, by blocks of rows and under a temporary name
+
+It knows arrays and grounds, no distances: the verbs are above it.
+"""
+
+from sinkdist.files.grounds import read_ground
+from sinkdist.files.reading import read
+from sinkdist.files.writing import WRITTEN, check_target, write
+
+__all__ = ["WRITTEN", "check_target", "read", "read_ground", "write"]

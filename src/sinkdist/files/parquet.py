@@ -1,0 +1,85 @@
+"""Tables in Parquet: the one file that imports pyarrow, for reading and for writing.
+
+Columns are bins; a table whose only column is one of lists has a histogram in each of them. The
+columns in which pandas keeps its row names are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sinkdist.errors import InputError, MissingExtraError
+
+try:
+    import pyarrow as pa
+    from pyarrow import compute, parquet
+except ImportError as error:
+    raise MissingExtraError("pyarrow", "parquet") from error
+
+__all__ = ["read_parquet", "write_parquet"]
+
+Array = npt.NDArray[Any]
+
+
+def read_parquet(path: str) -> Array:
+    """The table in a .parquet file as (n, d) numbers."""
+    try:
+        table = parquet.ParquetFile(path).read()  # never a whole folder
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"'{path}' is damaged or not a Parquet file.") from error
+    index = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    table = table.drop_columns([name for name in index if name in table.column_names])
+    if table.num_columns == 1 and _is_list(table.schema.field(0).type):
+        return _lists(path, table.column(0).combine_chunks())
+    for name in table.column_names:
+        _require_numbers(path, name, table.column(name))
+    columns = [table.column(name).to_numpy() for name in table.column_names]
+    return np.stack(columns, axis=1) if columns else np.empty((table.num_rows, 0))
+
+
+def write_parquet(path: str, blocks: Iterable[Array], shape: tuple[int, int], dtype: Any) -> None:
+    """Write blocks of rows as row groups, with columns that are called 0, 1, 2 and so on."""
+    numbers = pa.from_numpy_dtype(np.dtype(dtype))
+    schema = pa.schema([(str(k), numbers) for k in range(shape[1])])
+    with parquet.ParquetWriter(path, schema) as writer:
+        for block in blocks:
+            columns = [pa.array(np.ascontiguousarray(column)) for column in block.T]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+
+
+def _is_list(kind: Any) -> bool:
+    """Whether entries of this type are lists."""
+    types = pa.types
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+def _lists(path: str, column: Any) -> Array:
+    """Lists of one length as the rows of an array."""
+    if column.null_count:
+        raise InputError(f"'{path}' has {column.null_count} rows without a list.")
+    lengths = compute.list_value_length(column).to_numpy(zero_copy_only=False)
+    if (lengths != lengths[:1]).any():
+        odd = int((lengths != lengths[0]).argmax())
+        raise InputError(
+            f"Row {odd} of '{path}' has {lengths[odd]} numbers, but the first has {lengths[0]}."
+        )
+    numbers = column.flatten()
+    _require_numbers(path, "of lists", numbers)
+    array: Array = numbers.to_numpy(zero_copy_only=False)
+    return array.reshape(len(lengths), -1) if len(lengths) else np.empty((0, 0))
+
+
+def _require_numbers(path: str, name: str, column: Any) -> None:
+    """Raise unless a column holds numbers, all of them present."""
+    types, kind = pa.types, column.type
+    if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+        raise InputError(f"Column '{name}' of '{path}' holds values of type {kind}, not numbers.")
+    if column.null_count:
+        raise InputError(
+            f"Column '{name}' of '{path}' has {column.null_count} missing "
+            f"value{'s' * (column.null_count > 1)}."
+        )

@@ -1,0 +1,249 @@
+"""A matrix of pairs on disk: Zarr, one tile a chunk, each written atomically and checksummed.
+
+The only file that imports Zarr. Three arrays lie side by side: ``distance``, ``status`` and
+``marginal_error``; a tile is finished when its chunk is whole in all three. The group's attribute
+``sinkdist`` is written last when a store is made: without it there is no store yet.
+
+A chunk is the plain bytes of the tile and four bytes of checksum, so a torn one is known by its
+size, and one that was damaged later by its sum.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import google_crc32c
+import numpy as np
+import numpy.typing as npt
+import zarr
+from zarr.codecs import Crc32cCodec
+
+from sinkdist.errors import InputError, StoreError
+from sinkdist.scale import folder
+from sinkdist.scale.job import Block
+from sinkdist.scale.tiles import Tile, Tiling
+
+__all__ = ["Store", "open_or_create", "open_store"]
+
+Array = npt.NDArray[Any]
+
+FORMAT = 1
+_ATTRIBUTE = "sinkdist"
+_CHECKSUM = 4  # bytes at the end of a chunk
+#: Arrays in the order in which a tile is written; values last.
+_NAMES = ("marginal_error", "status", "distance")
+_WRITE_ALL = {"write_empty_chunks": True}  # a tile of NaN is a result too
+
+
+class Store:
+    """An open store; made by `open_store` and `open_or_create`."""
+
+    def __init__(self, path: str, group: zarr.Group, about: dict[str, Any]) -> None:
+        self.path = path
+        self.about = about
+        self.tiling = Tiling(tuple(about["shape"]), about["tile"], about["symmetric"])
+        self._group = group
+        self._arrays: dict[str, Any] = {
+            name: cast(Any, group[name]).with_config(_WRITE_ALL) for name in _NAMES
+        }
+        self._root = None if folder.is_url(path) else Path(path)
+
+    def dtype_of(self, name: str) -> np.dtype[Any]:
+        """Of one of the arrays."""
+        dtype: np.dtype[Any] = self._arrays[name].dtype
+        return dtype
+
+    def write(self, tile: Tile, block: Block) -> None:
+        """Store a finished tile."""
+        parts = {"marginal_error": block.error, "status": block.status, "distance": block.values}
+        try:
+            for name in _NAMES:
+                self._arrays[name][tile.rows, tile.columns] = parts[name]
+        except OSError as error:
+            raise StoreError(
+                f"Tile {tile.place} could not be written to {self.path!r}: {error}. What was "
+                "finished before is kept: make room and run the same call again."
+            ) from error
+
+    def finished(self) -> npt.NDArray[np.bool_]:
+        """Which tiles are there in their full size, by place."""
+        found = np.ones(self.tiling.places, bool)
+        for name in _NAMES:
+            here = np.zeros_like(found)
+            for place, size in folder.chunk_sizes(self.path, name):
+                here[place] = size == self._chunk_bytes(name)
+            found &= here
+        if self.tiling.upper:  # the tiles below the diagonal need not be there
+            found |= np.tri(*found.shape, k=-1, dtype=bool)
+        return found
+
+    def read(self, tile: Tile, name: str) -> Array:
+        """One array's part of a finished tile, for reading only; an error if it is damaged."""
+        if self._root is None:
+            return self._read_by_zarr(tile, name)
+        raw = self._chunk(name, tile).read_bytes()
+        content, checksum = raw[:-_CHECKSUM], raw[-_CHECKSUM:]
+        whole = len(raw) == self._chunk_bytes(name)
+        if not whole or google_crc32c.value(content) != int.from_bytes(checksum, "little"):
+            raise self._damage(tile)
+        dtype = self.dtype_of(name).newbyteorder("<")
+        rows, columns = tile.shape
+        square = (self.tiling.side, self.tiling.side)
+        return np.frombuffer(content, dtype).reshape(square)[:rows, :columns]
+
+    def read_block(self, tile: Tile) -> Block | None:
+        """A finished tile; None, and nothing of it is left, if it is torn or damaged."""
+        try:
+            error, status, values = (self.read(tile, name) for name in _NAMES)
+        except (StoreError, FileNotFoundError):
+            if self._root is not None:
+                for name in _NAMES:
+                    self._chunk(name, tile).unlink(missing_ok=True)
+            return None
+        return Block(values, status, error)
+
+    def note_version(self, version: str) -> None:
+        """Note a version of the package that writes here, if it is another one."""
+        if version not in self.about["versions"]:
+            self.about = {**self.about, "versions": [*self.about["versions"], version]}
+            self._group.attrs[_ATTRIBUTE] = self.about
+
+    def _chunk(self, name: str, tile: Tile) -> Path:
+        """The file of a chunk."""
+        assert self._root is not None
+        i, j = tile.place
+        return self._root / name / "c" / str(i) / str(j)
+
+    def _chunk_bytes(self, name: str) -> int:
+        """The size of a whole chunk; those at the edges are filled up to it."""
+        return self.tiling.side**2 * self.dtype_of(name).itemsize + _CHECKSUM
+
+    def _read_by_zarr(self, tile: Tile, name: str) -> Array:
+        """The way for stores that are not folders."""
+        try:
+            return np.asarray(self._arrays[name][tile.rows, tile.columns])
+        except ValueError as error:  # a checksum or a size that is wrong
+            raise self._damage(tile) from error
+
+    def _damage(self, tile: Tile) -> StoreError:
+        """The sentence about a damaged tile."""
+        return StoreError(
+            f"Rows {tile.rows.start} to {tile.rows.stop - 1} against columns {tile.columns.start} "
+            f"to {tile.columns.stop - 1} of {self.path!r} are damaged: their checksum is wrong. "
+            "Run the call that made it once more: it computes them again, and only them."
+        )
+
+
+def open_store(path: Any, mode: Literal["r", "r+"] = "r") -> Store:
+    """An existing store; ``"r+"`` for one who writes tiles while another holds the lock."""
+    name = folder.name_of(path)
+    found = _found(name, mode)
+    if found is None:
+        if folder.is_url(name) or not Path(name).exists():
+            raise InputError(f"There is no matrix at {name!r}.")
+        raise InputError(f"{name!r} is not a matrix stored by sinkdist.")
+    return found
+
+
+@contextlib.contextmanager
+def open_or_create(
+    path: Any, about: dict[str, Any], tiling: Tiling, dtype: np.dtype[Any], *, overwrite: bool
+) -> Iterator[Store]:
+    """A store for writing: a new one, or the one that the same call has begun.
+
+    Parameters
+    ----------
+    path : str or path
+        A folder, or the address of an object store.
+    about : dict
+        What a store says of itself; its ``facts`` decide the values, and a store with others is an
+        error.
+    tiling : Tiling
+        For a new store; one that exists keeps its own.
+    dtype : numpy.dtype
+        Of the distances.
+    overwrite : bool
+        Replace a store with other facts.
+    """
+    name = folder.name_of(path)
+    found = _found(name)
+    if found is None and folder.holds_something(name):
+        raise folder.foreign(name)
+    with folder.locked(name):
+        found = _found(name)  # once more: another process may have been at it
+        differences = [] if found is None else _differences(found.about["facts"], about["facts"])
+        if differences and not overwrite:
+            raise InputError(
+                f"{name!r} holds another matrix: {'; '.join(differences)}. Nothing was changed: "
+                "pass overwrite=True to replace it, or another 'out'."
+            )
+        if found is None or differences:
+            yield _created(name, about, tiling, dtype)
+        else:
+            folder.tidy(name)
+            yield found
+
+
+def _created(name: str, about: dict[str, Any], tiling: Tiling, dtype: np.dtype[Any]) -> Store:
+    """An empty store in place of whatever was there."""
+    folder.clear(name)
+    group = zarr.open_group(name, mode="a")
+    kinds = {
+        "distance": (dtype, np.nan),
+        "status": (np.dtype(np.int8), -1),
+        "marginal_error": (np.dtype(np.float32), np.nan),
+    }
+    for array, (kind, fill) in kinds.items():
+        group.create_array(
+            array,
+            shape=tiling.shape,
+            chunks=(tiling.side, tiling.side),
+            dtype=kind,
+            fill_value=fill,
+            compressors=[Crc32cCodec()],
+            dimension_names=("row", "column"),
+        )
+    about = {
+        "format": FORMAT,
+        "shape": list(tiling.shape),
+        "symmetric": tiling.upper,
+        "tile": tiling.side,
+        **about,
+    }
+    group.attrs[_ATTRIBUTE] = about
+    return Store(name, group, about)
+
+
+def _found(name: str, mode: Literal["r", "r+"] = "r+") -> Store | None:
+    """The store at a place; None where there is none of ours."""
+    try:
+        group = zarr.open_group(name, mode=mode)
+    except (FileNotFoundError, KeyError, ValueError, NotADirectoryError):
+        return None
+    about = group.attrs.get(_ATTRIBUTE)
+    if not isinstance(about, dict):
+        return None
+    if about.get("format") != FORMAT:
+        raise InputError(
+            f"{name!r} was written in format {about.get('format')!r}; this version of sinkdist "
+            f"reads format {FORMAT}."
+        )
+    return Store(name, group, about)
+
+
+def _differences(there: dict[str, Any], here: dict[str, Any]) -> list[str]:
+    """What differs between the facts of two calls, one phrase each."""
+    phrases = [
+        f"{name} is {there['parameters'].get(name)} there and {value} here"
+        for name, value in here["parameters"].items()
+        if there["parameters"].get(name) != value
+    ]
+    inputs = [
+        f"{name} is not the one that was stored"
+        for name, value in here["fingerprints"].items()
+        if there["fingerprints"].get(name) != value
+    ]
+    return phrases + inputs

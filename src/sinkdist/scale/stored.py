@@ -1,0 +1,251 @@
+"""Reading a stored matrix back: like an array, lazily, both halves, and never what is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sinkdist.errors import IncompleteError
+from sinkdist.scale.store import Store, open_store
+from sinkdist.scale.summary import Summary, summarise
+from sinkdist.scale.tiles import Tile
+
+__all__ = ["StoredArray", "StoredMatrix", "open_matrix"]
+
+Array = npt.NDArray[Any]
+Index = npt.NDArray[np.intp]
+
+_NAMED = 3  # missing blocks that a message names
+
+
+class StoredArray:
+    """A two-dimensional array on disk, read when it is indexed.
+
+    It is indexed as NumPy's are, with integers, slices, lists and masks. Of a symmetric matrix only
+    the upper half is stored; both are there to read. Entries that have not been computed yet raise
+    `IncompleteError`.
+    """
+
+    def __init__(self, store: Store, name: str) -> None:
+        self._store = store
+        self._name = name
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self._store.tiling.shape
+
+    @property
+    def ndim(self) -> int:
+        """Always 2."""
+        return 2
+
+    @property
+    def size(self) -> int:
+        """Number of entries."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of the entries."""
+        return self._store.dtype_of(self._name)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, key: Any) -> Any:
+        rows, columns = (_chosen(part, n) for part, n in zip(_both(key), self.shape, strict=True))
+        if rows.ndim and columns.ndim and all(map(_is_list, _both(key))):
+            return self._points(*np.broadcast_arrays(rows, columns))  # entry by entry, as NumPy
+        block = self._gather(np.atleast_1d(rows), np.atleast_1d(columns), None)
+        return block[tuple(slice(None) if index.ndim else 0 for index in (rows, columns))]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        if copy is False:
+            raise ValueError("A stored matrix has to be read, which makes a copy.")
+        return self.to_numpy().astype(self.dtype if dtype is None else dtype, copy=False)
+
+    def to_numpy(self, *, missing: float | None = None) -> Array:
+        """All of it in memory.
+
+        Parameters
+        ----------
+        missing : float, optional
+            What to put where nothing has been computed yet; by default that is an error.
+
+        Returns
+        -------
+        ndarray
+        """
+        rows, columns = (np.arange(size) for size in self.shape)
+        return self._gather(rows, columns, missing)
+
+    def _gather(self, rows: Index, columns: Index, missing: float | None) -> Array:
+        """The entries of some rows and columns, tile by tile."""
+        side = self._store.tiling.side
+        out = np.full((rows.size, columns.size), 0 if missing is None else missing, self.dtype)
+        finished, absent = self._store.finished(), []
+        for i, down in _by_tile(rows, side):
+            for j, across in _by_tile(columns, side):
+                tile = self._tile(i, j)
+                if finished[tile.place]:
+                    block = self._block(tile, i, j)
+                    inside = np.ix_(rows[down] - i * side, columns[across] - j * side)
+                    out[np.ix_(down, across)] = block[inside]
+                else:
+                    absent.append(tile)
+        if absent and missing is None:
+            raise self._incomplete(absent)
+        return out
+
+    def _points(self, rows: Index, columns: Index) -> Array:
+        """Single entries, grouped by the tiles they are in."""
+        side, (_, across) = self._store.tiling.side, self._store.tiling.places
+        out = np.empty(rows.size, self.dtype)
+        finished = self._store.finished()
+        for place, where in _by_tile(rows // side * across + columns // side, 1):
+            i, j = divmod(place, across)
+            tile = self._tile(i, j)
+            if not finished[tile.place]:
+                raise self._incomplete([tile])
+            block = self._block(tile, i, j)
+            out[where] = block[rows[where] - i * side, columns[where] - j * side]
+        return out
+
+    def _tile(self, i: int, j: int) -> Tile:
+        """The tile that holds what is at a place, mirrored or not."""
+        tiling = self._store.tiling
+        return tiling.tile(j, i) if tiling.upper and i > j else tiling.tile(i, j)
+
+    def _block(self, tile: Tile, i: int, j: int) -> Array:
+        """The entries at a place."""
+        block = self._store.read(tile, self._name)
+        return block if tile.place == (i, j) else block.T
+
+    def _incomplete(self, absent: list[Tile]) -> IncompleteError:
+        """The sentence about missing blocks."""
+        blocks = sorted({tile.place: tile for tile in absent}.values(), key=lambda tile: tile.place)
+        named = [
+            f"rows {tile.rows.start} to {tile.rows.stop - 1} against columns "
+            f"{tile.columns.start} to {tile.columns.stop - 1}"
+            for tile in blocks[:_NAMED]
+        ]
+        more = f" and {len(blocks) - _NAMED:,} blocks more" if len(blocks) > _NAMED else ""
+        return IncompleteError(
+            f"{self._store.path!r} is incomplete: {'; '.join(named)}{more} have not been computed "
+            "yet. Run the call that began it once more: it goes on where it stopped."
+        )
+
+
+class StoredMatrix(StoredArray):
+    """A matrix of distances on disk, read when it is indexed.
+
+    Made by `open_matrix` and by ``pairwise(..., out=...)``. Index it like a two-dimensional array:
+    ``D[3, 5]``, ``D[3]``, ``D[:100, 200:]``, ``D[[4, 2]]``; ``numpy.asarray(D)`` and `to_numpy`
+    read all of it. Of a symmetric matrix only the upper half is stored; both are there to read.
+    Entries that have not been computed yet raise `IncompleteError`.
+
+    Attributes
+    ----------
+    path : str
+        Where it lies.
+    parameters : dict
+        What the distances were computed with.
+    status, marginal_error : StoredArray
+        How each pair ended (`Status` codes), and the marginal error of its plan.
+    """
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store, "distance")
+        self.path = store.path
+        self.parameters: dict[str, Any] = dict(store.about["facts"]["parameters"])
+        self.status = StoredArray(store, "status")
+        self.marginal_error = StoredArray(store, "marginal_error")
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every pair has been computed."""
+        return bool(self._store.finished().all())
+
+    @property
+    def missing(self) -> list[Tile]:
+        """The blocks that have not been computed yet: their ``rows`` and ``columns``."""
+        finished = self._store.finished()
+        return [tile for tile in self._store.tiling if not finished[tile.place]]
+
+    def summary(self) -> Summary:
+        """What is there, how the pairs ended and how far apart they are; reads every chunk.
+
+        Returns
+        -------
+        Summary
+            A record whose ``str()`` is the text.
+        """
+        return summarise(self._store)
+
+    def __repr__(self) -> str:
+        (n, m), tiles = self.shape, len(self._store.tiling)
+        missing = len(self.missing)
+        state = f"{missing:,} of {tiles:,} blocks missing" if missing else "complete"
+        return f"StoredMatrix({self.path!r}, {n} x {m}, {self.dtype}, {state})"
+
+
+def open_matrix(path: Any) -> StoredMatrix:
+    """Open a matrix that ``pairwise(..., out=path)`` has stored, finished or not.
+
+    Parameters
+    ----------
+    path : str or path
+        The folder, such as ``"D.zarr"``, or an address in an object store.
+
+    Returns
+    -------
+    StoredMatrix
+
+    Examples
+    --------
+    >>> import sinkdist as sd, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> out = folder.name + "/D.zarr"
+    >>> _ = sd.pairwise([[1, 0], [0, 1]], ground=[[0, 2], [2, 0]], lam=9, out=out)
+    >>> D = sd.open_matrix(out)
+    >>> D.shape, float(D[0, 1]), D[1]
+    ((2, 2), 2.0, array([2., 0.]))
+    >>> folder.cleanup()
+    """
+    return StoredMatrix(open_store(path))
+
+
+def _both(key: Any) -> tuple[Any, Any]:
+    """An index as one part per axis."""
+    parts = key if isinstance(key, tuple) else (key,)
+    where = [k for k, part in enumerate(parts) if part is Ellipsis]
+    if where:
+        filling = (slice(None),) * (3 - len(parts))
+        parts = (*parts[: where[0]], *filling, *parts[where[0] + 1 :])
+    if len(parts) > 2 or len(where) > 1:
+        raise IndexError(f"A stored matrix has 2 axes, too few for the index {key!r}.")
+    parts = (*parts, slice(None), slice(None))
+    return parts[0], parts[1]
+
+
+def _is_list(part: Any) -> bool:
+    """Whether part of an index is neither a slice nor a number."""
+    return not isinstance(part, slice) and np.ndim(part) > 0
+
+
+def _chosen(part: Any, size: int) -> Index:
+    """One axis of an index as positions; 0-dimensional for a single integer."""
+    if part is None or np.ndim(part) > 1:
+        raise IndexError("A stored matrix is indexed by an integer, a slice or a list per axis.")
+    return np.asarray(np.arange(size)[part])
+
+
+def _by_tile(index: Index, side: int) -> Iterator[tuple[int, Index]]:
+    """Positions in an index, grouped by the tile that they are in."""
+    tiles = index // side
+    for tile in np.unique(tiles).tolist():
+        yield tile, np.flatnonzero(tiles == tile)
