@@ -19,6 +19,7 @@ from sinkdist.histograms import Histograms, working_dtype
 from sinkdist.jobs import job_of
 from sinkdist.report import potential_on_all_bins, warn
 from sinkdist.scale import threads
+from sinkdist.scale.run import run
 from sinkdist.scale.tally import Tally
 from sinkdist.solution import Solution, Status
 from sinkdist.solvers.outcome import RAN, Answers, Outcome
@@ -237,17 +238,13 @@ def pairwise(
                 f"'{name}' must be a family of histograms, one per row. "
                 f"Got one histogram of {family.d} bins: pass {name}[None], or use distance."
             )
-    if overwrite and out is None:
-        raise InputError("The 'overwrite' option needs 'out', the matrix to be replaced.")
     pairs = AllPairs(
         call, A, B, one_family=one_family, coincidence=coincidence, measured=out is not None
     )
     result: Any
-    if out is None and client is None:
+    if out is None and client is None and not overwrite:
         result, tally = all_pairs(pairs, threads.count(workers), progress, memory)
     else:
-        from sinkdist.scale.run import run  # Zarr and Dask, for those who use them
-
         result, tally = run(
             job_of(pairs), out=out, overwrite=overwrite, budget=memory,
             workers=threads.count(workers), progress=progress, client=client,

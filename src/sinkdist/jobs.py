@@ -55,7 +55,10 @@ def statuses() -> dict[int, str]:
 def fingerprint(family: Histograms) -> str:
     """A number that two families share only if they are the same, to the bit."""
     rows = family.rows
-    arrays = [rows] if isinstance(rows, np.ndarray) else [rows.indptr, rows.indices, rows.data]
+    if isinstance(rows, np.ndarray):
+        arrays = [rows]
+    else:  # the type of indices is SciPy's choice
+        arrays = [rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data]
     return _digest(arrays, f"{rows.shape} {rows.dtype}")
 
 

@@ -70,9 +70,9 @@ class Bar:
     def __call__(self, record: Progress) -> None:
         """Show a record; one that is older than what is shown is passed over."""
         with self._lock:
-            if record.done <= self._done:
+            if record.done - record.before <= self._done:
                 return
-            self._done = record.done
+            self._done = record.done - record.before
             if self._live is not None and self._task is not None:
                 self._live.update(
                     self._task,

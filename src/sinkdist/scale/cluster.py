@@ -74,7 +74,7 @@ def _attempt(
 
     ahead = _AHEAD * max(1, sum(client.nthreads().values()))
     first = [submit(tile) for tile in islice(queue, ahead)]
-    running = distributed.as_completed(first)
+    running = distributed.as_completed(first, loop=client.loop)
     try:
         for future in running:
             try:
@@ -92,12 +92,20 @@ def _attempt(
 
 def _solve(job: Job, tile: Tile, path: str | None) -> tuple[Tile, Any]:
     """On a worker: compute a tile, and store it there if it is to be stored."""
-    with single_blas_thread():
-        block = job.compute(tile)
     if path is None:
-        return tile, block
-    open_store(path, "r+").write(tile, block)
+        return tile, _computed(job, tile)
+    store = open_store(path, "r+")
+    block = store.read_block(tile)  # there if a worker died between storing it and saying so
+    if block is None:
+        block = _computed(job, tile)
+        store.write(tile, block)
     return tile, tally(job, tile, block)
+
+
+def _computed(job: Job, tile: Tile) -> Block:
+    """A tile, with the worker's other threads left in peace."""
+    with single_blas_thread():
+        return job.compute(tile)
 
 
 def check_client(client: Any) -> None:

@@ -16,17 +16,18 @@ from typing import Any
 from sinkdist.errors import InputError, InputTypeError, MissingExtraError, StoreError
 
 __all__ = [
+    "LOCK",
     "chunk_sizes",
-    "clear",
+    "contents",
     "foreign",
-    "holds_something",
     "is_url",
     "locked",
     "name_of",
+    "remove",
     "tidy",
 ]
 
-_LOCK = ".lock"
+LOCK = ".sinkdist.lock"
 _PARTIAL = "*.partial"  # what Zarr calls a chunk that is being written
 
 
@@ -39,8 +40,9 @@ def name_of(path: Any) -> str:
     """A path or an address as text."""
     if isinstance(path, (str, os.PathLike)):
         name = os.fspath(path)
-        if isinstance(name, str) and name:
-            return name.rstrip("/") if is_url(name) else os.path.normpath(name)
+        if isinstance(name, str) and name and "\0" not in name:
+            name = name.removeprefix("file://")
+            return name.rstrip("/") if is_url(name) else os.path.normpath(os.path.expanduser(name))
     raise InputTypeError(f"The 'out' option must be a path such as 'D.zarr'. Got {path!r} instead.")
 
 
@@ -52,43 +54,49 @@ def locked(name: str) -> Iterator[None]:
         return
     import filelock
 
+    lock = filelock.FileLock(Path(name) / LOCK)
     try:
         Path(name).mkdir(parents=True, exist_ok=True)
-        lock = filelock.FileLock(Path(name) / _LOCK)
-        with lock.acquire(timeout=0):
-            yield
+        lock.acquire(timeout=0)
     except filelock.Timeout:
         raise StoreError(
             f"{name!r} is being written by another process. Wait for it, or choose another 'out'."
         ) from None
-    except (FileExistsError, NotADirectoryError, PermissionError) as error:
+    except OSError as error:
         raise InputError(f"{name!r} cannot be written to: {error.strerror}.") from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
-def holds_something(name: str) -> bool:
-    """Whether there is something at a place that no run of ours has begun."""
+def contents(name: str) -> set[str]:
+    """What lies at a place, by its first names; a place that is no folder holds itself."""
     if is_url(name):
         files, root = _files(name)
-        return bool(files.exists(root) and files.find(root))
-    folder = Path(name)
-    if not folder.exists():
-        return False
-    # A run that was killed while it made the store has left its lock.
-    return not folder.is_dir() or (any(folder.iterdir()) and not (folder / _LOCK).exists())
+        found = files.find(root) if files.exists(root) else []
+        return {path[len(root) :].strip("/").split("/")[0] for path in found}
+    try:
+        return {entry.name for entry in os.scandir(name)}
+    except FileNotFoundError:
+        return set()
+    except NotADirectoryError:
+        return {""}
+    except OSError as error:
+        raise InputError(f"{name!r} cannot be read: {error.strerror}.") from error
 
 
-def clear(name: str) -> None:
-    """Remove everything but the lock."""
-    if is_url(name):
-        files, root = _files(name)
-        if files.exists(root):
-            files.rm(root, recursive=True)
-        return
-    for entry in Path(name).iterdir():
-        if entry.is_dir():
-            shutil.rmtree(entry)
-        elif entry.name != _LOCK:
-            entry.unlink()
+def remove(name: str, entries: list[str]) -> None:
+    """Remove some of what lies at a place, in the given order."""
+    for entry in entries:
+        if is_url(name):
+            files, root = _files(f"{name}/{entry}")
+            if files.exists(root):
+                files.rm(root, recursive=True)
+        elif os.path.isdir(path := os.path.join(name, entry)):
+            shutil.rmtree(path)
+        else:
+            Path(path).unlink(missing_ok=True)
 
 
 def tidy(name: str) -> None:
@@ -104,13 +112,13 @@ def chunk_sizes(name: str, array: str) -> Iterator[tuple[tuple[int, int], int]]:
         files, root = _files(f"{name}/{array}/c")
         for path, detail in files.find(root, detail=True).items():
             row, column = path.rsplit("/", 2)[1:]
-            yield (int(row), int(column)), int(detail["size"])
+            if row.isdigit() and column.isdigit():
+                yield (int(row), int(column)), int(detail["size"])
         return
-    folder = os.path.join(name, array, "c")
-    for row in _entries(folder):
-        for chunk in _entries(row.path):
+    for row_entry in _entries(os.path.join(name, array, "c")):
+        for chunk in _entries(row_entry.path) if row_entry.name.isdigit() else ():
             if chunk.name.isdigit():
-                yield (int(row.name), int(chunk.name)), chunk.stat().st_size
+                yield (int(row_entry.name), int(chunk.name)), chunk.stat().st_size
 
 
 def foreign(name: str) -> InputError:
@@ -123,7 +131,7 @@ def foreign(name: str) -> InputError:
 
 def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
     """What is in a folder; nothing if there is none."""
-    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
         yield from entries
 
 
@@ -133,5 +141,8 @@ def _files(address: str) -> tuple[Any, str]:
         import fsspec
     except ImportError:
         raise MissingExtraError("fsspec", "cloud") from None
-    files, root = fsspec.core.url_to_fs(address)
+    try:
+        files, root = fsspec.core.url_to_fs(address)
+    except (ImportError, ValueError) as error:  # a package for this kind of address is missing
+        raise InputError(f"{address!r} cannot be reached: {error}.") from error
     return files, root

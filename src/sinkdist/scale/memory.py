@@ -6,7 +6,6 @@ taken off before anything is planned.
 
 from __future__ import annotations
 
-import math
 import numbers
 import re
 from pathlib import Path
@@ -21,6 +20,7 @@ _BINARY_UNITS = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 _FORM = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[0-9]+)?)\s*(?:([kmgt]i?)?b?)\s*", re.IGNORECASE)
 #: What may be used by default of the memory that is free.
 _SHARE = 0.75
+_MOST = 2**62  # bytes; who asks for more means no limit
 _CGROUPS = (  # the limit of a container, and what it uses of it
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
     (
@@ -63,8 +63,8 @@ def read(memory: Any) -> int:
             f"Got {memory!r} instead."
         )
     else:
-        size = float(memory)
-    if not 0.0 < size < math.inf:
+        size = float(memory if memory <= _MOST else _MOST)  # also where no float holds it
+    if not 0.0 < size <= _MOST:
         raise InputError(
             f"The 'memory' option must be positive and finite. Got {memory!r} instead."
         )

@@ -26,7 +26,8 @@ class Progress:
     seconds : float
         Since the run began.
     unconverged : int
-        Pairs among those done that stopped short of the tolerance.
+        Pairs among those done that stopped short of the tolerance; those of an earlier run are
+        counted when its tiles are checked, at the end.
     before : int
         Pairs among those done that an earlier run had stored.
     """
@@ -79,6 +80,13 @@ class Counter:
                 pairs
             ):  # else a tile of an earlier run: that is told with the next one, or at the end
                 self._tell()
+
+    def retract(self, pairs: int) -> None:
+        """Take back pairs of an earlier run that turned out to be damaged."""
+        with self._lock:
+            self._before -= pairs
+            self._done -= pairs
+            self._tell()
 
     def finish(self) -> None:
         """Tell what has not been told."""

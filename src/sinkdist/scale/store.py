@@ -35,6 +35,9 @@ _ATTRIBUTE = "sinkdist"
 _CHECKSUM = 4  # bytes at the end of a chunk
 #: Arrays in the order in which a tile is written; values last.
 _NAMES = ("marginal_error", "status", "distance")
+_ENTRIES = ["zarr.json", *_NAMES]  # what a store consists of
+_KEYS = {"format", "shape", "tile", "symmetric", "facts", "versions", "statuses", "short"}
+_NOT_COMPUTED = -1  # the status of pairs in a chunk that is not there
 _WRITE_ALL = {"write_empty_chunks": True}  # a tile of NaN is a result too
 
 
@@ -64,8 +67,8 @@ class Store:
                 self._arrays[name][tile.rows, tile.columns] = parts[name]
         except OSError as error:
             raise StoreError(
-                f"Tile {tile.place} could not be written to {self.path!r}: {error}. What was "
-                "finished before is kept: make room and run the same call again."
+                f"A tile could not be written to {self.path!r}: {error}. What was finished before "
+                "is kept: make room and run the same call again."
             ) from error
 
     def finished(self) -> npt.NDArray[np.bool_]:
@@ -73,8 +76,9 @@ class Store:
         found = np.ones(self.tiling.places, bool)
         for name in _NAMES:
             here = np.zeros_like(found)
-            for place, size in folder.chunk_sizes(self.path, name):
-                here[place] = size == self._chunk_bytes(name)
+            for (i, j), size in folder.chunk_sizes(self.path, name):
+                if i < here.shape[0] and j < here.shape[1]:
+                    here[i, j] = size == self._chunk_bytes(name)
             found &= here
         if self.tiling.upper:  # the tiles below the diagonal need not be there
             found |= np.tri(*found.shape, k=-1, dtype=bool)
@@ -95,15 +99,17 @@ class Store:
         return np.frombuffer(content, dtype).reshape(square)[:rows, :columns]
 
     def read_block(self, tile: Tile) -> Block | None:
-        """A finished tile; None, and nothing of it is left, if it is torn or damaged."""
+        """A finished tile; None, and nothing of it is left, if it is torn, damaged or missing."""
         try:
             error, status, values = (self.read(tile, name) for name in _NAMES)
+            if status.min(initial=0) > _NOT_COMPUTED:
+                return Block(values, status, error)
         except (StoreError, FileNotFoundError):
-            if self._root is not None:
-                for name in _NAMES:
-                    self._chunk(name, tile).unlink(missing_ok=True)
-            return None
-        return Block(values, status, error)
+            pass
+        if self._root is not None:
+            for name in _NAMES:
+                self._chunk(name, tile).unlink(missing_ok=True)
+        return None
 
     def note_version(self, version: str) -> None:
         """Note a version of the package that writes here, if it is another one."""
@@ -142,9 +148,9 @@ def open_store(path: Any, mode: Literal["r", "r+"] = "r") -> Store:
     name = folder.name_of(path)
     found = _found(name, mode)
     if found is None:
-        if folder.is_url(name) or not Path(name).exists():
-            raise InputError(f"There is no matrix at {name!r}.")
-        raise InputError(f"{name!r} is not a matrix stored by sinkdist.")
+        if folder.contents(name) - {folder.LOCK}:
+            raise InputError(f"{name!r} is not a matrix stored by sinkdist.")
+        raise InputError(f"There is no matrix at {name!r}.")
     return found
 
 
@@ -169,11 +175,14 @@ def open_or_create(
         Replace a store with other facts.
     """
     name = folder.name_of(path)
-    found = _found(name)
-    if found is None and folder.holds_something(name):
-        raise folder.foreign(name)
+    _refuse_foreign(name)
     with folder.locked(name):
-        found = _found(name)  # once more: another process may have been at it
+        found = _found(name)
+        if found is None and not overwrite and _has_chunks(name):
+            raise StoreError(
+                f"{name!r} holds finished tiles, but its description (zarr.json) is damaged or "
+                "missing. Nothing was changed: bring it back, or pass overwrite=True to begin anew."
+            )
         differences = [] if found is None else _differences(found.about["facts"], about["facts"])
         if differences and not overwrite:
             raise InputError(
@@ -188,12 +197,20 @@ def open_or_create(
 
 
 def _created(name: str, about: dict[str, Any], tiling: Tiling, dtype: np.dtype[Any]) -> Store:
-    """An empty store in place of whatever was there."""
-    folder.clear(name)
+    """An empty store in place of one of ours."""
+    folder.remove(name, _ENTRIES)  # the description first: without it nobody reads the rest
+    try:
+        return _made(name, about, tiling, dtype)
+    except OSError as error:
+        raise StoreError(f"{name!r} could not be made: {error}.") from error
+
+
+def _made(name: str, about: dict[str, Any], tiling: Tiling, dtype: np.dtype[Any]) -> Store:
+    """An empty store; the attribute comes last."""
     group = zarr.open_group(name, mode="a")
     kinds = {
         "distance": (dtype, np.nan),
-        "status": (np.dtype(np.int8), -1),
+        "status": (np.dtype(np.int8), _NOT_COMPUTED),
         "marginal_error": (np.dtype(np.float32), np.nan),
     }
     for array, (kind, fill) in kinds.items():
@@ -221,17 +238,36 @@ def _found(name: str, mode: Literal["r", "r+"] = "r+") -> Store | None:
     """The store at a place; None where there is none of ours."""
     try:
         group = zarr.open_group(name, mode=mode)
-    except (FileNotFoundError, KeyError, ValueError, NotADirectoryError):
+    except (OSError, KeyError, ValueError, ImportError):
         return None
     about = group.attrs.get(_ATTRIBUTE)
     if not isinstance(about, dict):
         return None
-    if about.get("format") != FORMAT:
+    if about.get("format", FORMAT) != FORMAT:
         raise InputError(
-            f"{name!r} was written in format {about.get('format')!r}; this version of sinkdist "
-            f"reads format {FORMAT}."
+            f"{name!r} was written in format {about['format']!r}; this version of sinkdist reads "
+            f"format {FORMAT}."
         )
+    if not about.keys() >= _KEYS or any(array not in group for array in _NAMES):
+        return None  # half made, or half removed
     return Store(name, group, about)
+
+
+def _refuse_foreign(name: str) -> None:
+    """Raise if there is anything at a place that we have not put there."""
+    there = folder.contents(name)
+    marked = folder.is_url(name) or folder.LOCK in there
+    strange = {entry for entry in there if not entry.endswith(".partial")} - {
+        *_ENTRIES,
+        folder.LOCK,
+    }
+    if strange or (there and not marked and _found(name) is None):
+        raise folder.foreign(name)
+
+
+def _has_chunks(name: str) -> bool:
+    """Whether a tile was finished here."""
+    return any(True for _ in folder.chunk_sizes(name, _NAMES[-1]))
 
 
 def _differences(there: dict[str, Any], here: dict[str, Any]) -> list[str]:

@@ -57,8 +57,13 @@ class StoredArray:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Any:
-        rows, columns = (_chosen(part, n) for part, n in zip(_both(key), self.shape, strict=True))
-        if rows.ndim and columns.ndim and all(map(_is_list, _both(key))):
+        parts = _both(key)
+        rows, columns = (_chosen(parts[axis], self.shape[axis], axis) for axis in (0, 1))
+        if rows.ndim and columns.ndim and not any(isinstance(part, slice) for part in parts):
+            if rows.size != columns.size and 1 not in (rows.size, columns.size):
+                raise IndexError(
+                    f"Lists of {rows.size} rows and {columns.size} columns do not pair."
+                )
             return self._points(*np.broadcast_arrays(rows, columns))  # entry by entry, as NumPy
         block = self._gather(np.atleast_1d(rows), np.atleast_1d(columns), None)
         return block[tuple(slice(None) if index.ndim else 0 for index in (rows, columns))]
@@ -232,16 +237,28 @@ def _both(key: Any) -> tuple[Any, Any]:
     return parts[0], parts[1]
 
 
-def _is_list(part: Any) -> bool:
-    """Whether part of an index is neither a slice nor a number."""
-    return not isinstance(part, slice) and np.ndim(part) > 0
-
-
-def _chosen(part: Any, size: int) -> Index:
+def _chosen(part: Any, size: int, axis: int) -> Index:
     """One axis of an index as positions; 0-dimensional for a single integer."""
-    if part is None or np.ndim(part) > 1:
-        raise IndexError("A stored matrix is indexed by an integer, a slice or a list per axis.")
-    return np.asarray(np.arange(size)[part])
+    if isinstance(part, slice):
+        return np.arange(size)[part]
+    index = np.asarray(part)
+    if index.size == 0 and index.ndim == 1:
+        return np.zeros(0, int)
+    if index.dtype == bool and index.shape == (size,):
+        return np.flatnonzero(index)
+    if index.dtype.kind not in "iu" or index.ndim > 1:
+        raise IndexError(
+            f"A stored matrix is indexed by an integer, a slice, a list of integers or a mask of "
+            f"{size} entries on axis {axis}, not by {part!r}."
+        )
+    outside = index[(index < -size) | (index >= size)] if index.ndim else index
+    if index.ndim == 0 and -size <= index < size:
+        return np.asarray(index % size)
+    if index.ndim == 0 or outside.size:
+        raise IndexError(
+            f"Index {outside.flat[0]} is out of range: axis {axis} has {size} entries."
+        )
+    return np.asarray(index % size)
 
 
 def _by_tile(index: Index, side: int) -> Iterator[tuple[int, Index]]:

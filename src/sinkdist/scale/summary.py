@@ -36,7 +36,7 @@ class Summary:
     pairs, missing_pairs, unconverged_pairs : int
         Pairs computed, not computed yet, and computed but short of the tolerance.
     endings : dict of str to (int, float)
-        Pairs and worst marginal error by how they ended.
+        Pairs and worst marginal error by how they ended; NaN where no error was measured.
     smallest, mean, largest : float
         Of the distances; NaN where there is none.
     """
@@ -67,7 +67,8 @@ class Summary:
             f"  pairs       {self.pairs:,} computed, {self.missing_pairs:,} missing",
         ]
         for name, (count, worst) in self.endings.items():
-            lines.append(f"              {count:,} {name}, worst marginal error {worst:.2g}")
+            known = "" if np.isnan(worst) else f", worst marginal error {worst:.2g}"
+            lines.append(f"              {count:,} {name}{known}")
         if not np.isnan(self.mean):
             lines.append(
                 f"  distances   {self.smallest:.6g} to {self.largest:.6g}, mean {self.mean:.6g}"

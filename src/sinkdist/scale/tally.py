@@ -5,6 +5,7 @@ A matrix of 10^8 pairs cannot keep two more arrays only to say at the end how ma
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,7 @@ class Tally:
     counts : dict of int to int
         Pairs by status code; codes that did not occur are absent.
     worst : dict of int to float
-        The largest error by status code; errors that were not measured (NaN) do not count.
+        The largest error by status code; NaN where none was measured.
 
     Examples
     --------
@@ -44,16 +45,23 @@ class Tally:
         for code in np.unique(status).tolist():
             chosen = error[status == code]
             counts[code] = chosen.size
-            worst[code] = float(np.fmax.reduce(chosen, axis=None, initial=0.0))
+            worst[code] = float(np.fmax.reduce(chosen, axis=None, initial=np.nan))
         return cls(counts, worst)
 
     def __add__(self, other: Tally) -> Tally:
         codes = sorted({*self.counts, *other.counts})
         return Tally(
             {code: self.counts.get(code, 0) + other.counts.get(code, 0) for code in codes},
-            {code: max(self.worst.get(code, 0.0), other.worst.get(code, 0.0)) for code in codes},
+            {code: _larger(self.worst.get(code), other.worst.get(code)) for code in codes},
         )
 
     def count(self, codes: tuple[int, ...]) -> int:
         """Pairs with one of these statuses."""
         return sum(self.counts.get(code, 0) for code in codes)
+
+
+def _larger(first: float | None, second: float | None) -> float:
+    """The larger of two errors, as far as they are known."""
+    return float(
+        np.fmax(math.nan if first is None else first, math.nan if second is None else second)
+    )

@@ -214,7 +214,7 @@ def _fixed(
         found = algorithm1_pair(kernel, costs, lam, r, c, steps)
     f, g, value = found or algorithm1_log(costs, lam, r, c, steps)
     error = np.nan
-    if task.keep:
+    if task.keep or task.measured:
         K = np.empty(costs.shape)
         stabilised_kernel(costs, lam, f, g, K, K.view(np.int64))
         error = float(np.abs(K.sum(axis=1) - r).sum())  # the columns are exact
