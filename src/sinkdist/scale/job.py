@@ -93,7 +93,7 @@ def plan(job: Job, budget: int | None, workers: int) -> Tiling:
     n, m = job.shape
     side = min((_SECONDS / job.seconds_per_pair) ** 0.5, max(n, m) / _FEWEST_ACROSS, _LARGEST)
     side = max(side, (n * m / (2 if job.upper else 1) / _MOST_TILES) ** 0.5, _SMALLEST)
-    power = 2 ** round(math.log2(side))
+    power = 2 ** math.floor(math.log2(side))
     while (
         budget is not None
         and power > _SMALLEST

@@ -6,6 +6,7 @@ taken off before anything is planned.
 
 from __future__ import annotations
 
+import math
 import numbers
 import re
 from pathlib import Path
@@ -63,8 +64,11 @@ def read(memory: Any) -> int:
             f"Got {memory!r} instead."
         )
     else:
-        size = float(memory if memory <= _MOST else _MOST)  # also where no float holds it
-    if not 0.0 < size <= _MOST:
+        whole = isinstance(memory, numbers.Integral)
+        size = float(
+            min(int(memory), _MOST) if whole else memory
+        )  # no float holds some integers  # also where no float holds it
+    if not 0.0 < size < math.inf:
         raise InputError(
             f"The 'memory' option must be positive and finite. Got {memory!r} instead."
         )

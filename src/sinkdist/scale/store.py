@@ -11,6 +11,7 @@ size, and one that was damaged later by its sum.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -35,7 +36,10 @@ _ATTRIBUTE = "sinkdist"
 _CHECKSUM = 4  # bytes at the end of a chunk
 #: Arrays in the order in which a tile is written; values last.
 _NAMES = ("marginal_error", "status", "distance")
-_ENTRIES = ["zarr.json", *_NAMES]  # what a store consists of
+_TOP = {"zarr.json", *_NAMES}  # what a store consists of
+#: The same in the order in which it is removed: the description first, since without it nobody
+#: reads the rest; the lock stays.
+_ENTRIES = ["zarr.json", "marginal_error", "status", "distance/zarr.json", "distance/c"]
 _KEYS = {"format", "shape", "tile", "symmetric", "facts", "versions", "statuses", "short"}
 _NOT_COMPUTED = -1  # the status of pairs in a chunk that is not there
 _WRITE_ALL = {"write_empty_chunks": True}  # a tile of NaN is a result too
@@ -45,19 +49,20 @@ class Store:
     """An open store; made by `open_store` and `open_or_create`."""
 
     def __init__(self, path: str, group: zarr.Group, about: dict[str, Any]) -> None:
-        self.path = path
+        self.name = path
+        self.path = path if folder.is_url(path) else os.path.abspath(path)
         self.about = about
         self.tiling = Tiling(tuple(about["shape"]), about["tile"], about["symmetric"])
         self._group = group
         self._arrays: dict[str, Any] = {
             name: cast(Any, group[name]).with_config(_WRITE_ALL) for name in _NAMES
         }
-        self._root = None if folder.is_url(path) else Path(path)
+        self._is_folder = not folder.is_url(path)
+        self._dtypes: dict[str, np.dtype[Any]] = {k: v.dtype for k, v in self._arrays.items()}
 
     def dtype_of(self, name: str) -> np.dtype[Any]:
         """Of one of the arrays."""
-        dtype: np.dtype[Any] = self._arrays[name].dtype
-        return dtype
+        return self._dtypes[name]
 
     def write(self, tile: Tile, block: Block) -> None:
         """Store a finished tile."""
@@ -67,7 +72,7 @@ class Store:
                 self._arrays[name][tile.rows, tile.columns] = parts[name]
         except OSError as error:
             raise StoreError(
-                f"A tile could not be written to {self.path!r}: {error}. What was finished before "
+                f"A tile could not be written to {self.name!r}: {error}. What was finished before "
                 "is kept: make room and run the same call again."
             ) from error
 
@@ -86,9 +91,10 @@ class Store:
 
     def read(self, tile: Tile, name: str) -> Array:
         """One array's part of a finished tile, for reading only; an error if it is damaged."""
-        if self._root is None:
+        if not self._is_folder:
             return self._read_by_zarr(tile, name)
-        raw = self._chunk(name, tile).read_bytes()
+        with open(self._chunk(name, tile), "rb") as file:
+            raw = file.read()
         content, checksum = raw[:-_CHECKSUM], raw[-_CHECKSUM:]
         whole = len(raw) == self._chunk_bytes(name)
         if not whole or google_crc32c.value(content) != int.from_bytes(checksum, "little"):
@@ -106,9 +112,9 @@ class Store:
                 return Block(values, status, error)
         except (StoreError, FileNotFoundError):
             pass
-        if self._root is not None:
+        if self._is_folder:
             for name in _NAMES:
-                self._chunk(name, tile).unlink(missing_ok=True)
+                Path(self._chunk(name, tile)).unlink(missing_ok=True)
         return None
 
     def note_version(self, version: str) -> None:
@@ -117,15 +123,14 @@ class Store:
             self.about = {**self.about, "versions": [*self.about["versions"], version]}
             self._group.attrs[_ATTRIBUTE] = self.about
 
-    def _chunk(self, name: str, tile: Tile) -> Path:
+    def _chunk(self, name: str, tile: Tile) -> str:
         """The file of a chunk."""
-        assert self._root is not None
         i, j = tile.place
-        return self._root / name / "c" / str(i) / str(j)
+        return f"{self.path}/{name}/c/{i}/{j}"
 
     def _chunk_bytes(self, name: str) -> int:
         """The size of a whole chunk; those at the edges are filled up to it."""
-        return self.tiling.side**2 * self.dtype_of(name).itemsize + _CHECKSUM
+        return self.tiling.side**2 * self._dtypes[name].itemsize + _CHECKSUM
 
     def _read_by_zarr(self, tile: Tile, name: str) -> Array:
         """The way for stores that are not folders."""
@@ -138,7 +143,7 @@ class Store:
         """The sentence about a damaged tile."""
         return StoreError(
             f"Rows {tile.rows.start} to {tile.rows.stop - 1} against columns {tile.columns.start} "
-            f"to {tile.columns.stop - 1} of {self.path!r} are damaged: their checksum is wrong. "
+            f"to {tile.columns.stop - 1} of {self.name!r} are damaged: their checksum is wrong. "
             "Run the call that made it once more: it computes them again, and only them."
         )
 
@@ -148,7 +153,7 @@ def open_store(path: Any, mode: Literal["r", "r+"] = "r") -> Store:
     name = folder.name_of(path)
     found = _found(name, mode)
     if found is None:
-        if folder.contents(name) - {folder.LOCK}:
+        if folder.contents(name) - {_NAMES[-1]}:
             raise InputError(f"{name!r} is not a matrix stored by sinkdist.")
         raise InputError(f"There is no matrix at {name!r}.")
     return found
@@ -198,7 +203,8 @@ def open_or_create(
 
 def _created(name: str, about: dict[str, Any], tiling: Tiling, dtype: np.dtype[Any]) -> Store:
     """An empty store in place of one of ours."""
-    folder.remove(name, _ENTRIES)  # the description first: without it nobody reads the rest
+    folder.remove(name, _ENTRIES)
+    folder.tidy(name)
     try:
         return _made(name, about, tiling, dtype)
     except OSError as error:
@@ -235,33 +241,39 @@ def _made(name: str, about: dict[str, Any], tiling: Tiling, dtype: np.dtype[Any]
 
 
 def _found(name: str, mode: Literal["r", "r+"] = "r+") -> Store | None:
-    """The store at a place; None where there is none of ours."""
-    try:
-        group = zarr.open_group(name, mode=mode)
-    except (OSError, KeyError, ValueError, ImportError):
+    """The store at a place; None where there is none of ours, or not a whole one."""
+    described = _described(name, mode)
+    if described is None:
         return None
-    about = group.attrs.get(_ATTRIBUTE)
-    if not isinstance(about, dict):
-        return None
-    if about.get("format", FORMAT) != FORMAT:
+    group, about = described
+    if about["format"] != FORMAT:
         raise InputError(
             f"{name!r} was written in format {about['format']!r}; this version of sinkdist reads "
             f"format {FORMAT}."
         )
-    if not about.keys() >= _KEYS or any(array not in group for array in _NAMES):
-        return None  # half made, or half removed
-    return Store(name, group, about)
+    whole = all(array in group for array in _NAMES)  # else half made, or half removed
+    return Store(name, group, about) if whole else None
+
+
+def _described(
+    name: str, mode: Literal["r", "r+"] = "r"
+) -> tuple[zarr.Group, dict[str, Any]] | None:
+    """The group at a place and what it says of itself, if that is one of ours."""
+    try:
+        group = zarr.open_group(name, mode=mode)
+    except (OSError, KeyError, ValueError, ImportError):
+        return None
+    about: Any = group.attrs.get(_ATTRIBUTE)
+    if not isinstance(about, dict) or "format" not in about:
+        return None
+    return (group, about) if about["format"] != FORMAT or about.keys() >= _KEYS else None
 
 
 def _refuse_foreign(name: str) -> None:
     """Raise if there is anything at a place that we have not put there."""
-    there = folder.contents(name)
-    marked = folder.is_url(name) or folder.LOCK in there
-    strange = {entry for entry in there if not entry.endswith(".partial")} - {
-        *_ENTRIES,
-        folder.LOCK,
-    }
-    if strange or (there and not marked and _found(name) is None):
+    there = {entry for entry in folder.contents(name) if not entry.endswith(".partial")}
+    ours = folder.is_marked(name) or _described(name) is not None
+    if there - _TOP or (there and not ours):
         raise folder.foreign(name)
 
 

@@ -140,7 +140,7 @@ class StoredArray:
         ]
         more = f" and {len(blocks) - _NAMED:,} blocks more" if len(blocks) > _NAMED else ""
         return IncompleteError(
-            f"{self._store.path!r} is incomplete: {'; '.join(named)}{more} have not been computed "
+            f"{self._store.name!r} is incomplete: {'; '.join(named)}{more} have not been computed "
             "yet. Run the call that began it once more: it goes on where it stopped."
         )
 
@@ -195,7 +195,7 @@ class StoredMatrix(StoredArray):
         (n, m), tiles = self.shape, len(self._store.tiling)
         missing = len(self.missing)
         state = f"{missing:,} of {tiles:,} blocks missing" if missing else "complete"
-        return f"StoredMatrix({self.path!r}, {n} x {m}, {self.dtype}, {state})"
+        return f"StoredMatrix({self._store.name!r}, {n} x {m}, {self.dtype}, {state})"
 
 
 def open_matrix(path: Any) -> StoredMatrix:

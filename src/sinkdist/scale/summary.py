@@ -96,7 +96,7 @@ def summarise(store: Store) -> Summary:
         total, known = total + float(values.sum(dtype=np.float64)), known + values.size
     about = store.about
     return Summary(
-        store.path, tiling.shape, store.dtype_of("distance"), tiling.upper, tiling.side,
+        store.name, tiling.shape, store.dtype_of("distance"), tiling.upper, tiling.side,
         about["facts"]["parameters"], tuple(about["versions"]), sum(tally.counts.values()), missing,
         tally.count(tuple(about["short"])),
         {about["statuses"][str(k)]: (count, tally.worst[k]) for k, count in tally.counts.items()},

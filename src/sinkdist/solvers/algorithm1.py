@@ -7,6 +7,7 @@ and the value. Written with ``u = 1/x``, one update is ``v = c / (K^T u)``, ``u 
 from __future__ import annotations
 
 import math
+import threading
 
 import numpy as np
 
@@ -56,7 +57,9 @@ def algorithm1_log(
     return f, g, plan_cost(K, M, np.ones(r.size), np.ones(c.size))
 
 
-def algorithm1_block(K: Array, R: Array, C: Array, iterations: int) -> tuple[Array, Array]:
+def algorithm1_block(
+    K: Array, R: Array, C: Array, iterations: int, stop: threading.Event
+) -> tuple[Array, Array]:
     """Many pairs by matrix products; ``R`` has one row, shared, or one per pair. Returns U, V.
 
     Bins without mass in some pairs are harmless: their weight is 0 and so is their scaling.
@@ -65,6 +68,8 @@ def algorithm1_block(K: Array, R: Array, C: Array, iterations: int) -> tuple[Arr
     U = np.array(np.broadcast_to(start, (len(C), len(K))))
     V = np.empty_like(C)
     for _ in range(iterations):
+        if stop.is_set():  # nobody waits for it
+            break
         np.divide(C, np.matmul(U, K, out=V), out=V)
         np.divide(R, np.matmul(V, K.T, out=U), out=U)
     np.divide(C, np.matmul(U, K, out=V), out=V)

@@ -6,6 +6,7 @@ closed up, so that slow pairs do not make quick ones wait.
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def _decide_all(state: Array, error: Array, tol: float, limit: float, act: Array
 
 
 def scale_block(
-    K: Array, R: Array, C: Array, tol: float, limit: float, sweeps: int
+    K: Array, R: Array, C: Array, tol: float, limit: float, sweeps: int, stop: threading.Event
 ) -> tuple[Array, Array, Array, Array, Array, Array]:
     """Scale the pairs ``(R, C)`` together; ``R`` has one row, shared, or one per pair.
 
@@ -50,6 +51,8 @@ def scale_block(
     act = np.full(index.size, GO)
     _begin_all(state)
     for _ in range(sweeps):
+        if stop.is_set():  # nobody waits for it
+            break
         omega = state[:, OMEGA].copy()
         row_step(V @ K.T, R, U, omega, error)
         A = U @ K

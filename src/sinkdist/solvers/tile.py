@@ -81,7 +81,7 @@ def _fixed(task: Task, gibbs: Gibbs, steps: int, R: Array, C: Array, answers: An
     kernel = block_of(gibbs.kernel, rows, columns)
     rows, columns = _all(rows, columns, R, C)
     whole_R, whole_C, R, C = R, C, R[:, rows], C[:, columns]
-    U, V = algorithm1_block(kernel, R, C, steps)
+    U, V = algorithm1_block(kernel, R, C, steps, task.stop)
     answers.value[:] = _values(gibbs, rows, columns, U, V)
     answers.n_iter[:], answers.status[:], answers.solver[:] = steps, Status.FIXED, ALGORITHM1
     if task.keep:
@@ -137,6 +137,7 @@ def _scale(
             task.tol,
             patience,
             task.max_iter,
+            task.stop,
         )
         value = _values(gibbs, rows, columns, U, V)
     else:
