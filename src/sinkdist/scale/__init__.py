@@ -1,7 +1,17 @@
-"""Getting through many pairs: tiles, threads, progress. Knows blocks, not transport.
+"""Getting through many pairs: tiles, threads, stores, clusters. Knows blocks, not transport.
 
-tiles      cutting pairs into tiles
-threads    running tiles on threads, one BLAS thread each
+tiles      cutting a matrix into tiles, and tiles into fans
+job        a matrix to be computed; the size of its tiles
+memory     the budget
+run        a job into memory, on threads or a cluster
+resume     a job into a store: what is missing, then a check of what was there
+store      a matrix on disk (imports Zarr; nothing else does)
+folder     where it lies: folders, locks, addresses
+stored     reading it back, like an array
+summary    what there is to say about it
+cluster    tiles as tasks of Dask (imports it; nothing else does)
+threads    tiles on threads, one BLAS thread each
+tally      how pairs ended
 progress   how far a run is
 bar        the progress bar (imports Rich; nothing else does)
 """

@@ -64,6 +64,7 @@ def read(memory: Any) -> int:
             f"Got {memory!r} instead."
         )
     else:
+        number: Any = memory
         whole = isinstance(memory, numbers.Integral)
         size = float(
             min(int(memory), _MOST) if whole else memory
