@@ -64,11 +64,9 @@ def read(memory: Any) -> int:
             f"Got {memory!r} instead."
         )
     else:
-        number: Any = memory
+        number: Any = memory  # integers beyond every float mean no limit
         whole = isinstance(memory, numbers.Integral)
-        size = float(
-            min(int(memory), _MOST) if whole else memory
-        )  # no float holds some integers  # also where no float holds it
+        size = float(min(int(number), _MOST)) if whole else float(number)
     if not 0.0 < size < math.inf:
         raise InputError(
             f"The 'memory' option must be positive and finite. Got {memory!r} instead."

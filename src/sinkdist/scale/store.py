@@ -58,7 +58,9 @@ class Store:
             name: cast(Any, group[name]).with_config(_WRITE_ALL) for name in _NAMES
         }
         self._is_folder = not folder.is_url(path)
-        self._dtypes: dict[str, np.dtype[Any]] = {k: v.dtype for k, v in self._arrays.items()}
+        self._dtypes: dict[str, np.dtype[Any]] = {
+            name: array.dtype.newbyteorder("=") for name, array in self._arrays.items()
+        }
 
     def dtype_of(self, name: str) -> np.dtype[Any]:
         """Of one of the arrays."""
