@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.call import Call
-from sinkdist.families import TILE_PAIRS, dense_rows, empty_rows, identities
+from sinkdist.families import TILE_PAIRS, Rework, dense_rows, empty_rows, identities
 from sinkdist.histograms import Histograms
 from sinkdist.report import SHORT
 from sinkdist.scale import threads
@@ -45,19 +45,22 @@ class AllPairs:
         Whether only pairs ``i <= j`` are computed, because the others are the same.
     coincidence : bool
         Whether equal histograms have distance 0.
+    rework : callable or None
+        Rewrites the answers of every fan.
     measured : bool
         Whether the marginal error is wanted where it is not a by-product.
     """
 
     def __init__(
         self, call: Call, A: Histograms, B: Histograms, *, one_family: bool, coincidence: bool,
-        measured: bool,
+        measured: bool, rework: Rework | None = None,
     ) -> None:  # fmt: skip
         self.call, self.A, self.B = call, A, B
         self.one_family = one_family
         self.upper = one_family and call.ground.is_symmetric
         self.coincidence = coincidence
         self.measured = measured
+        self.rework = rework
         order = support_order(B.rows)
         self.order = order[~empty_rows(B)[order]]
         self._names = identities(A, B) if coincidence else None
@@ -65,7 +68,8 @@ class AllPairs:
     @cached_property
     def task(self) -> Task:
         """What is asked of every pair."""
-        return self.call.task(False, threads.count(None), self.A.n * self.B.n, self.measured)
+        keep = self.rework is not None and self.call.strength.kind is Kind.PENALISED
+        return self.call.task(keep, threads.count(None), self.A.n * self.B.n, self.measured)
 
     @property
     def stop(self) -> threading.Event:
@@ -84,9 +88,12 @@ class AllPairs:
 
     def solve(self, fan: Fan) -> Answers:
         """Answer the pairs of a fan."""
-        return solve_tile(
-            self.task, dense_rows(self.A, np.array([fan.i])), dense_rows(self.B, fan.j)
-        )
+        i = np.array([fan.i])
+        left, right = dense_rows(self.A, i), dense_rows(self.B, fan.j)
+        part = solve_tile(self.task, left, right)
+        if self.rework is not None:
+            self.rework(part, left, right, i, fan.j)
+        return part
 
     def __call__(self, tile: Tile) -> Block:
         """Answer the pairs of a tile; where the matrix is symmetric, both halves of it."""
@@ -140,7 +147,8 @@ def all_pairs(pairs: AllPairs, workers: int, progress: Any, memory: Any) -> tupl
         counter.add(fan.j.size, Tally.of(part.status, part.error))
 
     with counting(progress, pairs.count, SHORT) as counter:
-        if pairs.call.strength.kind is Kind.INDEPENDENCE:  # one matrix product
+        kind = pairs.call.strength.kind
+        if kind is Kind.INDEPENDENCE and pairs.rework is None:  # one matrix product
             values[:] = np.asarray((A.rows @ pairs.call.ground.matrix) @ B.rows.T)
             values[empty_rows(A)], values[:, empty_rows(B)] = np.nan, np.nan
         else:

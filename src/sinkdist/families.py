@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,22 +18,30 @@ from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.task import Task
 from sinkdist.solvers.tile import solve_tile
 
-__all__ = ["TILE_PAIRS", "coincide", "dense_rows", "empty_rows", "identities", "matched"]
+__all__ = ["TILE_PAIRS", "Rework", "coincide", "dense_rows", "empty_rows", "identities", "matched"]
 
 Array = npt.NDArray[Any]
+#: Rewrites the answers of a tile, given its histograms and where they stand in their families.
+Rework = Callable[[Answers, Array, Array, Array, Array], None]
 
 TILE_PAIRS = 512  #: solved together: enough for products at full speed, few enough for the cache
 
 
-def matched(task: Task, R: Histograms, C: Histograms, workers: int, progress: Any) -> Answers:
-    """Row by row; one histogram against every row where one side has only one."""
+def matched(
+    task: Task, R: Histograms, C: Histograms, workers: int, progress: Any,
+    rework: Rework | None = None,
+) -> Answers:  # fmt: skip
+    """Row by row; one histogram against every row where one side has only one.
+
+    What ``rework`` reads of a tile beside its numbers is not kept.
+    """
     if not (R.is_vector or C.is_vector or R.n == C.n):
         raise InputError(
             f"'r' has {R.n} rows and 'c' has {C.n}: families are matched row by row. "
             "Use pairwise for all pairs."
         )
     pairs = C.n if R.is_vector else R.n
-    answers = Answers.blank(pairs, task.ground.shape, task.strength.lam, task.keep)
+    answers = Answers.blank(pairs, task.ground.shape, task.strength.lam, task.keep and not rework)
     full = np.flatnonzero(~(empty_rows(R) | empty_rows(C)))
 
     def work(chosen: Array) -> None:
@@ -40,6 +49,9 @@ def matched(task: Task, R: Histograms, C: Histograms, workers: int, progress: An
         right = dense_rows(C, None if C.is_vector else chosen)
         right = right if len(right) == chosen.size else right.repeat(chosen.size, 0)
         part = solve_tile(task, left, right)
+        if rework is not None:
+            first = np.zeros(1, int) if R.is_vector else chosen
+            rework(part, left, right, first, np.zeros(1, int) if C.is_vector else chosen)
         answers.put_tile(chosen, part)
         counter.add(chosen.size, Tally.of(part.status, part.error))
 

@@ -76,6 +76,7 @@ def _parameters(pairs: AllPairs) -> dict[str, Any]:
         "solver": pairs.call.solver.name,
         "dtype": str(pairs.call.dtype),
         "coincidence": pairs.coincidence,
+        "debiased": pairs.rework is not None,
     }
 
 
