@@ -125,9 +125,9 @@ def test_peak_of_every_member(tmp_path, make, options):
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 8])
 def test_peak_with_other_numbers_of_workers(tmp_path, workers):
-    X = simplex(1000, 1600, 1)
+    X = simplex(300, 900, 1)
     took = peak(
-        tmp_path, X, memory=None, tiles=12, grid=(40, 40), workers=workers, lam=9, iterations=20
+        tmp_path, X, memory=None, tiles=9, grid=(30, 30), workers=workers, lam=9, iterations=20
     )
     assert took["peak"] <= took["budget"], took
 

@@ -15,6 +15,7 @@ from sinkdist.histograms import Histograms
 from sinkdist.report import SHORT
 from sinkdist.scale.job import Job
 from sinkdist.solution import Status
+from sinkdist.solvers.exact import load_simplex
 from sinkdist.strength import Kind
 
 __all__ = ["fingerprint", "job_of", "statuses"]
@@ -31,6 +32,8 @@ _KERNELS = 4  # copies of a pair's kernel, or of the whole one
 def job_of(pairs: AllPairs) -> Job:
     """The same work, described to stores and clusters."""
     call, A, B = pairs.call, pairs.A, pairs.B
+    if call.strength.kind in (Kind.EXACT, Kind.CONSTRAINED):
+        load_simplex()  # now, so that the plan knows what it holds
     support, other = _mean_support(A), _mean_support(B)
     rows, columns = call.ground.shape
     return Job(

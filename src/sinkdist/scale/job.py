@@ -28,6 +28,7 @@ _SMALLEST, _LARGEST = 16, 512  #: sides of tiles
 _MOST_TILES = 10_000  #: above which tiles grow, since each is a few files
 _FEWEST_ACROSS = 8  #: tiles along a side, so that small matrices keep several workers busy
 _BYTES_BESIDE_VALUES = 5  #: per pair: status and error
+_LIBRARIES, _WORKER = 24 << 20, 4 << 20  #: bytes of compiled code and of a thread's own
 _COPIES = 3  #: of a block while it is encoded and written
 
 
@@ -129,7 +130,7 @@ def check_matrix(shape: tuple[int, int], dtype: np.dtype[Any], budget: Any) -> N
 def bytes_needed(job: Job, side: int, workers: int) -> int:
     """What so many workers hold at a time, each on a tile of its own."""
     block = side * side * (job.dtype.itemsize + _BYTES_BESIDE_VALUES) * _COPIES
-    return workers * (block + job.bytes_per_worker) + job.bytes_shared
+    return workers * (block + job.bytes_per_worker + _WORKER) + job.bytes_shared + _LIBRARIES
 
 
 def tally(job: Job, tile: Tile, block: Block) -> Tally:

@@ -91,6 +91,16 @@ class Store:
             found |= np.tri(*found.shape, k=-1, dtype=bool)
         return found
 
+    def has(self, tile: Tile) -> bool:
+        """Whether a tile is there in its full size."""
+        if not self._is_folder:
+            return bool(self.finished()[tile.place])
+        try:
+            sizes = {name: os.stat(self._chunk(name, tile)).st_size for name in _NAMES}
+        except FileNotFoundError:
+            return False
+        return all(size == self._chunk_bytes(name) for name, size in sizes.items())
+
     def read(self, tile: Tile, name: str) -> Array:
         """One array's part of a finished tile, for reading only; an error if it is damaged."""
         if not self._is_folder:

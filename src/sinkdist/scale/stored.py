@@ -92,11 +92,11 @@ class StoredArray:
         """The entries of some rows and columns, tile by tile."""
         side = self._store.tiling.side
         out = np.full((rows.size, columns.size), 0 if missing is None else missing, self.dtype)
-        finished, absent = self._store.finished(), []
+        absent = []
         for i, down in _by_tile(rows, side):
             for j, across in _by_tile(columns, side):
                 tile = self._tile(i, j)
-                if finished[tile.place]:
+                if self._store.has(tile):
                     block = self._block(tile, i, j)
                     inside = np.ix_(rows[down] - i * side, columns[across] - j * side)
                     out[np.ix_(down, across)] = block[inside]
@@ -110,11 +110,10 @@ class StoredArray:
         """Single entries, grouped by the tiles they are in."""
         side, (_, across) = self._store.tiling.side, self._store.tiling.places
         out = np.empty(rows.size, self.dtype)
-        finished = self._store.finished()
         for place, where in _by_tile(rows // side * across + columns // side, 1):
             i, j = divmod(place, across)
             tile = self._tile(i, j)
-            if not finished[tile.place]:
+            if not self._store.has(tile):
                 raise self._incomplete([tile])
             block = self._block(tile, i, j)
             out[where] = block[rows[where] - i * side, columns[where] - j * side]

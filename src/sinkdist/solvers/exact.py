@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from typing import Any
+
 import numpy as np
 
 from sinkdist.bounds import SparsePlan
 from sinkdist.passes.compiled import Array
 
-__all__ = ["Exact", "exact_on_line", "exact_pair"]
+__all__ = ["Exact", "exact_on_line", "exact_pair", "load_simplex"]
 
 _GAP = 1e-9  #: of the value: what counts as solved
 _ROUNDING = 1e-13  #: of the potentials
@@ -82,10 +84,16 @@ def _simplex(costs: Array, a: Array, b: Array) -> tuple[Array, Array]:
     return _call_pot(costs, a, b, top)
 
 
-def _call_pot(costs: Array, a: Array, b: Array, top: float) -> tuple[Array, Array]:
-    """POT's network simplex, with costs of at most 1 and masses that sum to 1."""
+def load_simplex() -> Any:
+    """POT, imported on first use: it brings along what it finds of torch and others."""
     import ot
 
+    return ot
+
+
+def _call_pot(costs: Array, a: Array, b: Array, top: float) -> tuple[Array, Array]:
+    """POT's network simplex, with costs of at most 1 and masses that sum to 1."""
+    ot = load_simplex()
     unit, mass = top or 1.0, float(a.sum())
     b = b * (mass / float(b.sum()))  # rounding in the two sums must not look like missing mass
     G, log = ot.emd(
