@@ -364,8 +364,10 @@ def test_interrupted(runs, tmp_path, order):
     pid = runs.start(out=out, **order)  # goes on
     word, done, before = runs.line()
     assert word == "done" and int(done) > int(before) > 0
+    begun = time.monotonic()
     os.kill(pid, signal.SIGINT)
     assert runs.rest()[-1][0] == "KeyboardInterrupt"
+    assert time.monotonic() - begun < 2.0
     now = finished(Path(out))
     assert {name: now[name] for name in kept} == kept
 
