@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sinkdist import similarity
     from sinkdist.api import distance, pairwise, solve
+    from sinkdist.divergences import divergence
     from sinkdist.errors import ConvergenceWarning, InputError, InputTypeError, MissingExtraError
     from sinkdist.gluing import glue
     from sinkdist.ground import Ground
@@ -26,6 +27,7 @@ __all__ = [
     "Solution",
     "Status",
     "distance",
+    "divergence",
     "glue",
     "pairwise",
     "path",
@@ -44,6 +46,7 @@ _HOME = {
     "Solution": "solution",
     "Status": "solution",
     "distance": "api",
+    "divergence": "divergences",
     "glue": "gluing",
     "pairwise": "api",
     "path": "paths",

@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.call import Call, read_call, read_families
+from sinkdist.debiasing import debiasing
+from sinkdist.devices.kinds import is_on_device
 from sinkdist.errors import InputError
 from sinkdist.families import all_pairs, coincide, matched, same
 from sinkdist.histograms import Histograms, working_dtype
@@ -94,6 +96,14 @@ def solve(
     >>> round(s.value, 4), s.converged
     (0.1093, True)
     """
+    if is_on_device(r, c, ground):
+        from sinkdist.devices import verbs
+
+        options = verbs.Options(
+            lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty,
+            coincidence, workers, progress,
+        )  # fmt: skip
+        return verbs.solve(r, c, ground, options)
     call = read_call(
         ground, lam, reg, alpha, tol, max_iter, iterations, solver,
         working_dtype(r, c, dtype=dtype),
@@ -140,6 +150,14 @@ def distance(
     >>> sd.distance([1, 0], [[0, 1], [1, 0]], [[0, 1], [1, 0]], lam=9)
     array([1., 0.])
     """
+    if is_on_device(r, c, ground):
+        from sinkdist.devices import verbs
+
+        options = verbs.Options(
+            lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty,
+            coincidence, workers, progress,
+        )  # fmt: skip
+        return verbs.distance(r, c, ground, options)
     call = read_call(
         ground, lam, reg, alpha, tol, max_iter, iterations, solver,
         working_dtype(r, c, dtype=dtype),
@@ -174,6 +192,7 @@ def pairwise(
     normalize: bool = False,
     on_empty: str = "raise",
     coincidence: bool = False,
+    debiased: bool = False,
     workers: int | None = None,
     progress: Any = False,
 ) -> Array:
@@ -194,6 +213,8 @@ def pairwise(
     lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty, coincidence,
     workers, progress
         As for `solve`.
+    debiased : bool
+        The Sinkhorn divergence instead, as by `divergence`: 0 for equal histograms.
 
     Returns
     -------
@@ -206,6 +227,17 @@ def pairwise(
     array([[0., 2.],
            [2., 0.]])
     """
+    if is_on_device(X, Y, ground):
+        from sinkdist.devices import debiased as debiased_verbs
+        from sinkdist.devices import verbs
+
+        options = verbs.Options(
+            lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty,
+            coincidence, workers, progress,
+        )  # fmt: skip
+        home = debiased_verbs if debiased else verbs
+        matrix: Array = home.pairwise(X, Y, ground, options)
+        return matrix
     call = read_call(
         ground, lam, reg, alpha, tol, max_iter, iterations, solver,
         working_dtype(X, Y, dtype=dtype),
@@ -220,7 +252,9 @@ def pairwise(
                 f"'{name}' must be a family of histograms, one per row. "
                 f"Got one histogram of {family.d} bins: pass {name}[None], or use distance."
             )
-    values, status, error = all_pairs(call, A, B, one_family, threads.count(workers), progress)
+    workers = threads.count(workers)
+    rework = debiasing(call, A, B, workers) if debiased else None
+    values, status, error = all_pairs(call, A, B, one_family, workers, progress, rework)
     warn(status, error, call.stopping)
     if coincidence:
         values[same(A, B)] = 0.0

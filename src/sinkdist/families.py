@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,22 +21,30 @@ from sinkdist.solvers.task import Task
 from sinkdist.solvers.tile import solve_tile
 from sinkdist.strength import Kind
 
-__all__ = ["all_pairs", "coincide", "matched", "same"]
+__all__ = ["Rework", "all_pairs", "coincide", "identities", "matched", "same"]
 
 Array = npt.NDArray[Any]
+#: Rewrites the answers of a tile, given its histograms and where they stand in their families.
+Rework = Callable[[Answers, Array, Array, Array, Array], None]
 
 _TILE_PAIRS = 512
 
 
-def matched(task: Task, R: Histograms, C: Histograms, workers: int, progress: Any) -> Answers:
-    """Row by row; one histogram against every row where one side has only one."""
+def matched(
+    task: Task, R: Histograms, C: Histograms, workers: int, progress: Any,
+    rework: Rework | None = None,
+) -> Answers:  # fmt: skip
+    """Row by row; one histogram against every row where one side has only one.
+
+    What ``rework`` reads of a tile beside its numbers is not kept.
+    """
     if not (R.is_vector or C.is_vector or R.n == C.n):
         raise InputError(
             f"'r' has {R.n} rows and 'c' has {C.n}: families are matched row by row. "
             "Use pairwise for all pairs."
         )
     pairs = C.n if R.is_vector else R.n
-    answers = Answers.blank(pairs, task.ground.shape, task.strength.lam, task.keep)
+    answers = Answers.blank(pairs, task.ground.shape, task.strength.lam, task.keep and not rework)
     full = np.flatnonzero(~(_empty(R) | _empty(C)))
 
     def work(chosen: Array) -> None:
@@ -43,6 +52,9 @@ def matched(task: Task, R: Histograms, C: Histograms, workers: int, progress: An
         right = _rows(C, None if C.is_vector else chosen)
         right = right if len(right) == chosen.size else right.repeat(chosen.size, 0)
         part = solve_tile(task, left, right)
+        if rework is not None:
+            first = np.zeros(1, int) if R.is_vector else chosen
+            rework(part, left, right, first, np.zeros(1, int) if C.is_vector else chosen)
         answers.put_tile(chosen, part)
         counter.add(chosen.size, _unconverged(part))
 
@@ -54,15 +66,17 @@ def matched(task: Task, R: Histograms, C: Histograms, workers: int, progress: An
 
 
 def all_pairs(
-    call: Call, A: Histograms, B: Histograms, one_family: bool, workers: int, progress: Any
-) -> tuple[Array, Array, Array]:
+    call: Call, A: Histograms, B: Histograms, one_family: bool, workers: int, progress: Any,
+    rework: Rework | None = None,
+) -> tuple[Array, Array, Array]:  # fmt: skip
     """Values, status and error of every pair of two families."""
-    task = call.task(False, workers, A.n * B.n)
+    keep = rework is not None and call.strength.kind is Kind.PENALISED
+    task = call.task(keep, workers, A.n * B.n)
     values = np.full((A.n, B.n), np.nan, call.dtype)
     status = np.full((A.n, B.n), Status.EMPTY, np.int8)
     error = np.zeros((A.n, B.n), np.float32)
     empty_rows, empty_columns = _empty(A), _empty(B)
-    if call.strength.kind is Kind.INDEPENDENCE:  # one matrix product
+    if call.strength.kind is Kind.INDEPENDENCE and rework is None:  # one matrix product
         values[:] = np.asarray((A.rows @ call.ground.matrix) @ B.rows.T)
         values[empty_rows], values[:, empty_columns] = np.nan, np.nan
         return values, status, error
@@ -73,7 +87,11 @@ def all_pairs(
     def work(fan: Fan) -> None:
         if empty_rows[fan.i]:
             return
-        part = solve_tile(task, _rows(A, np.array([fan.i])), _rows(B, fan.j))
+        i = np.array([fan.i])
+        left, right = _rows(A, i), _rows(B, fan.j)
+        part = solve_tile(task, left, right)
+        if rework is not None:
+            rework(part, left, right, i, fan.j)
         values[fan.i, fan.j] = part.value
         status[fan.i, fan.j], error[fan.i, fan.j] = part.status, part.error
         if mirrored:
@@ -90,17 +108,17 @@ def all_pairs(
 
 def coincide(R: Histograms, C: Histograms) -> Array:
     """Which matched pairs are of equal histograms with mass."""
-    first, second = _identities(R, C)
+    first, second = identities(R, C)
     return np.asarray((first == second) & ~(_empty(R) | _empty(C)))
 
 
 def same(A: Histograms, B: Histograms) -> Array:
     """Whether each row of one family equals each row of another and has mass."""
-    first, second = _identities(A, B)
+    first, second = identities(A, B)
     return np.asarray((first[:, None] == second) & ~(_empty(A)[:, None] | _empty(B)))
 
 
-def _identities(A: Histograms, B: Histograms) -> tuple[Array, Array]:
+def identities(A: Histograms, B: Histograms) -> tuple[Array, Array]:
     """A number for each row of two families; equal rows have equal numbers."""
     numbers: dict[bytes, int] = {}
 
