@@ -32,12 +32,12 @@ def reference(r: Floats, C: Floats, M: Floats, lam: float, iterations: int) -> F
 
 
 def torch_lines(
-    r: Floats, C: Floats, M: Floats, lam: float, iterations: int
+    r: Floats, C: Floats, M: Floats, lam: float, iterations: int, device: str = "cpu"
 ) -> Callable[[object], Any]:
     """What a torch user writes for one against many."""
     import torch
 
-    rows, many, cost = (torch.as_tensor(np.ascontiguousarray(a)) for a in (r, C, M))
+    rows, many, cost = (torch.as_tensor(np.ascontiguousarray(a)).to(device) for a in (r, C, M))
 
     def call(_: object) -> Any:
         K = torch.exp(-lam * cost)
@@ -77,8 +77,29 @@ def pot_trimmed(
     return pot_vectorised(r[support], C, M[support], lam, iterations)
 
 
+def jax_lines(
+    r: Floats, C: Floats, M: Floats, lam: float, iterations: int, device: Any = None
+) -> Callable[[object], Any]:
+    """The same in JAX, compiled before."""
+    jax: Any = importlib.import_module("jax")
+    jax.config.update("jax_enable_x64", True)
+
+    def lines(rows: Any, many: Any, cost: Any) -> Any:
+        K = jax.numpy.exp(-lam * cost)
+
+        def step(_: int, u: Any) -> Any:
+            return rows / ((many / (u @ K)) @ K.T)
+
+        u = jax.lax.fori_loop(0, iterations, step, jax.numpy.full_like(many, 1.0 / many.shape[1]))
+        return (u * ((many / (u @ K)) @ (K * cost).T)).sum(1)
+
+    inputs = tuple(jax.device_put(array, device) for array in (r, C, M))
+    compiled = jax.jit(lines).lower(*inputs).compile()
+    return lambda _: jax.block_until_ready(compiled(*inputs))
+
+
 def ott_fixed(
-    r: Floats, C: Floats, M: Floats, lam: float, iterations: int
+    r: Floats, C: Floats, M: Floats, lam: float, iterations: int, device: Any = None
 ) -> Callable[[object], Any]:
     """OTT's vmap over the second histogram, a fixed number of iterations, compiled before.
 
@@ -89,7 +110,7 @@ def ott_fixed(
     def one(cost: Any, a: Any, b: Any) -> Any:
         return solver(cost, a, b, lam, threshold=0.0, least=iterations, most=iterations).primal_cost
 
-    inputs = tuple(jax.device_put(array) for array in (M, r, C))
+    inputs = tuple(jax.device_put(array, device) for array in (M, r, C))
     compiled = jax.jit(jax.vmap(one, (None, None, 0))).lower(*inputs).compile()
     return lambda _: np.asarray(jax.block_until_ready(compiled(*inputs)))
 

@@ -90,7 +90,7 @@ def _memory() -> dict[str, str]:
     }
 
 
-def _processor() -> str:
+def processor() -> str:
     """The processor's name and its AVX-512 support, as Linux tells it."""
     try:
         text = Path("/proc/cpuinfo").read_text()
@@ -127,7 +127,7 @@ def _git(*words: str, cwd: Path) -> str:
 def measure() -> Machine:
     """Measure the limits now."""
     versions = {"python": platform.python_version()} | {p: version(p) for p in PACKAGES}
-    return Machine(_processor(), CORES, _rates() | _memory(), versions, commit())
+    return Machine(processor(), CORES, _rates() | _memory(), versions, commit())
 
 
 if __name__ == "__main__":

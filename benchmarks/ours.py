@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.gradient_peers import Batch, Derived
 from benchmarks.peers import Run
 from benchmarks.problems import Array, Pair
 
@@ -83,3 +84,89 @@ def worst_error(R: Array, C: Array, matrix: Array, lam: float, tol: float) -> fl
     rows = np.abs(plans.sum(axis=2) - R).sum(axis=1)
     columns = np.abs(plans.sum(axis=1) - C).sum(axis=1)
     return float((rows + columns).max())
+
+
+# ----------------------------------------------------------------------------- torch and JAX
+
+
+def torch_one_to_many(
+    r: Array, many: Array, M: Array, lam: float, iterations: int, device: str
+) -> Callable[[Any], Any]:
+    """``sd.distance`` on torch tensors; costs are a tensor, so the kernel is made in the call."""
+    import torch
+
+    sd = package()
+    rows, others, cost = (torch.as_tensor(np.ascontiguousarray(a)).to(device) for a in (r, many, M))
+    return lambda _: sd.distance(rows, others, cost, lam=lam, iterations=iterations)
+
+
+def jax_one_to_many(
+    r: Array, many: Array, M: Array, lam: float, iterations: int, device: Any
+) -> Callable[[Any], Any]:
+    """The same on JAX arrays, compiled before."""
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    sd = package()
+
+    def values(rows: Any, others: Any, cost: Any) -> Any:
+        return sd.distance(rows, others, cost, lam=lam, iterations=iterations)
+
+    inputs = tuple(jax.device_put(array, device) for array in (r, many, M))
+    compiled = jax.jit(values).lower(*inputs).compile()
+    return lambda _: jax.block_until_ready(compiled(*inputs))
+
+
+def torch_derived(batch: Batch, tol: float, device: str) -> Derived:
+    """``sd.distance`` of matched rows, and torch's backward pass."""
+    import torch
+
+    sd = package()
+    R, C, cost = (torch.tensor(array, device=device) for array in (batch.R, batch.C, batch.M))
+
+    def forward(_: object) -> Any:
+        with torch.no_grad():
+            return sd.distance(R, C, cost, lam=batch.lam, tol=tol)
+
+    def both(_: object) -> tuple[Any, Any, Any]:
+        first, second = (x.detach().requires_grad_() for x in (R, C))
+        values = sd.distance(first, second, cost, lam=batch.lam, tol=tol)
+        values.sum().backward()
+        return values.detach(), first.grad, second.grad
+
+    return Derived(forward, both)
+
+
+def jax_derived(batch: Batch, tol: float, device: Any) -> Derived:
+    """``sd.distance`` of matched rows under ``jax.value_and_grad``, compiled before."""
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    sd = package()
+
+    def values(R: Any, C: Any, cost: Any) -> Any:
+        return sd.distance(R, C, cost, lam=batch.lam, tol=tol)
+
+    def total(R: Any, C: Any, cost: Any) -> Any:
+        found = values(R, C, cost)
+        return found.sum(), found
+
+    inputs = tuple(jax.device_put(array, device) for array in (batch.R, batch.C, batch.M))
+    forward = jax.jit(values).lower(*inputs).compile()
+    derive = jax.value_and_grad(total, argnums=(0, 1), has_aux=True)
+    derived = jax.jit(derive).lower(*inputs).compile()
+
+    def both(_: object) -> tuple[Any, Any, Any]:
+        (_, found), (first, second) = jax.block_until_ready(derived(*inputs))
+        return found, first, second
+
+    return Derived(lambda _: jax.block_until_ready(forward(*inputs)), both)
+
+
+def torch_potentials(batch: Batch, tol: float) -> tuple[Array, Array]:
+    """What the plans are made of, for judging them."""
+    import torch
+
+    arrays = (torch.tensor(array) for array in (batch.R, batch.C, batch.M))
+    f, g = package().solve(*arrays, lam=batch.lam, tol=tol).potentials
+    return np.asarray(f), np.asarray(g)

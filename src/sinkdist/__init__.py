@@ -9,6 +9,7 @@ from sinkdist.version import __version__ as __version__
 if TYPE_CHECKING:
     from sinkdist import similarity
     from sinkdist.api import distance, pairwise, solve
+    from sinkdist.divergences import divergence
     from sinkdist.errors import (
         ConvergenceWarning,
         IncompleteError,
@@ -37,6 +38,7 @@ __all__ = [
     "StoreError",
     "StoredMatrix",
     "distance",
+    "divergence",
     "glue",
     "open_matrix",
     "pairwise",
@@ -59,6 +61,7 @@ _HOME = {
     "StoreError": "errors",
     "StoredMatrix": "scale.stored",
     "distance": "api",
+    "divergence": "divergences",
     "glue": "gluing",
     "open_matrix": "scale.stored",
     "pairwise": "api",

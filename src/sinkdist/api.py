@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from sinkdist.all_pairs import AllPairs, all_pairs
 from sinkdist.call import Call, read_call, read_families
+from sinkdist.debiasing import debiasing
+from sinkdist.devices.kinds import is_on_device
 from sinkdist.errors import InputError
 from sinkdist.families import coincide, matched
 from sinkdist.histograms import Histograms, working_dtype
@@ -98,6 +100,14 @@ def solve(
     >>> round(s.value, 4), s.converged
     (0.1093, True)
     """
+    if is_on_device(r, c, ground):
+        from sinkdist.devices import verbs
+
+        options = verbs.Options(
+            lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty,
+            coincidence, workers, progress,
+        )  # fmt: skip
+        return verbs.solve(r, c, ground, options)
     call = read_call(
         ground, lam, reg, alpha, tol, max_iter, iterations, solver,
         working_dtype(r, c, dtype=dtype),
@@ -144,6 +154,14 @@ def distance(
     >>> sd.distance([1, 0], [[0, 1], [1, 0]], [[0, 1], [1, 0]], lam=9)
     array([1., 0.])
     """
+    if is_on_device(r, c, ground):
+        from sinkdist.devices import verbs
+
+        options = verbs.Options(
+            lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty,
+            coincidence, workers, progress,
+        )  # fmt: skip
+        return verbs.distance(r, c, ground, options)
     call = read_call(
         ground, lam, reg, alpha, tol, max_iter, iterations, solver,
         working_dtype(r, c, dtype=dtype),
@@ -178,6 +196,7 @@ def pairwise(
     normalize: bool = False,
     on_empty: str = "raise",
     coincidence: bool = False,
+    debiased: bool = False,
     workers: int | None = None,
     progress: Any = False,
     memory: str | int | None = None,
@@ -202,6 +221,8 @@ def pairwise(
     lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty, coincidence,
     workers, progress
         As for `solve`.
+    debiased : bool
+        The Sinkhorn divergence instead, as by `divergence`: 0 for equal histograms.
     memory : str or int, optional
         A budget for this process, such as ``"2GB"``; three quarters of what is free by default.
     out : str or path, optional
@@ -224,6 +245,23 @@ def pairwise(
     array([[0., 2.],
            [2., 0.]])
     """
+    if is_on_device(X, Y, ground):
+        from sinkdist.devices import debiased as debiased_verbs
+        from sinkdist.devices import verbs
+
+        options = verbs.Options(
+            lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty,
+            coincidence, workers, progress,
+        )  # fmt: skip
+        for option, value in (("out", out), ("client", client), ("memory", memory)):
+            if value is not None:
+                raise InputError(
+                    f"The '{option}' option is for NumPy arrays: bring these to the host first, as "
+                    "by numpy.asarray."
+                )
+        home = debiased_verbs if debiased else verbs
+        matrix: Array = home.pairwise(X, Y, ground, options)
+        return matrix
     call = read_call(
         ground, lam, reg, alpha, tol, max_iter, iterations, solver,
         working_dtype(X, Y, dtype=dtype),
@@ -238,16 +276,18 @@ def pairwise(
                 f"'{name}' must be a family of histograms, one per row. "
                 f"Got one histogram of {family.d} bins: pass {name}[None], or use distance."
             )
+    workers = threads.count(workers)
     pairs = AllPairs(
-        call, A, B, one_family=one_family, coincidence=coincidence, measured=out is not None
-    )
+        call, A, B, one_family=one_family, coincidence=coincidence, measured=out is not None,
+        rework=debiasing(call, A, B, workers) if debiased else None,
+    )  # fmt: skip
     result: Any
     if out is None and client is None and not overwrite:
-        result, tally = all_pairs(pairs, threads.count(workers), progress, memory)
+        result, tally = all_pairs(pairs, workers, progress, memory)
     else:
         result, tally = run(
-            job_of(pairs), out=out, overwrite=overwrite, budget=memory,
-            workers=threads.count(workers), progress=progress, client=client,
+            job_of(pairs), out=out, overwrite=overwrite, budget=memory, workers=workers,
+            progress=progress, client=client,
         )  # fmt: skip
     warn(tally, call.stopping)
     return result

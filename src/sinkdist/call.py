@@ -17,11 +17,11 @@ from sinkdist.solvers.task import Task
 from sinkdist.stopping import Stopping
 from sinkdist.strength import Kind, Strength
 
-__all__ = ["Call", "read_call", "read_families"]
+__all__ = ["STRONGEST", "Call", "read_call", "read_families", "refuse_choice"]
 
 #: lam times the largest cost beyond which the entropy is lost in rounding; a larger lam is solved
 #: here, and `Solution.lam` says so.
-_STRONGEST = 1e11
+STRONGEST = 1e11
 _LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
 _CHECKED_BINS = 512  #: up to which every triangle is looked at for a single pair
 
@@ -69,13 +69,13 @@ def read_call(
     )
     ground, asked = Ground.of(ground), strength.read(lam=lam, reg=reg, alpha=alpha)
     if asked.kind is not Kind.PENALISED:
-        _refuse_choice(asked.kind, iterations, chosen.name)
-    elif asked.lam * ground.max > _STRONGEST:
-        asked = Strength(_STRONGEST / ground.max)
+        refuse_choice(asked.kind, iterations, chosen.name)
+    elif asked.lam * ground.max > STRONGEST:
+        asked = Strength(STRONGEST / ground.max)
     return Call(ground, asked, stop, chosen, dtype)
 
 
-def _refuse_choice(kind: Kind, iterations: Any, solver: str) -> None:
+def refuse_choice(kind: Kind, iterations: Any, solver: str) -> None:
     """Only a finite, positive lam leaves a choice of solver and of steps."""
     if iterations is not None:
         raise InputError(

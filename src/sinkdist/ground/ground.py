@@ -10,6 +10,7 @@ import math
 import numbers
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
@@ -51,13 +52,14 @@ class Ground:
 
     __slots__ = (
         "_description", "_gibbs", "_line", "_lock", "_matrix", "_max", "_median", "_metric", "_min",
-        "_mirror",
+        "_mirror", "_moved",
     )  # fmt: skip
     _median: float | None
     _metric: MetricCheck | None
     _line: Costs | None
     _mirror: bool | None
     _gibbs: OrderedDict[tuple[float, np.dtype[Any]], Gibbs]
+    _moved: OrderedDict[Any, Any]
 
     def __init__(self, matrix: Any) -> None:
         self._set(_read(matrix), "cost matrix")
@@ -252,6 +254,15 @@ class Ground:
                 self._gibbs.move_to_end(key)
             return found
 
+    def moved(self, place: Any, move: Callable[[Costs], Any]) -> Any:
+        """The costs as `move` puts them in some `place`: moved once, then shared by all callers."""
+        with self._lock:
+            if place not in self._moved:
+                self._moved[place] = move(self._matrix)
+                while len(self._moved) > (_KEPT if self._matrix.nbytes <= _LARGE else 1):
+                    self._moved.popitem(last=False)
+            return self._moved[place]
+
     def forget(self) -> Ground:
         """Drop the prepared operators, which frees their memory; the ground itself is returned.
 
@@ -262,6 +273,7 @@ class Ground:
         """
         with self._lock:
             self._gibbs.clear()
+            self._moved.clear()
         return self
 
     def __repr__(self) -> str:
@@ -290,6 +302,7 @@ class Ground:
         self._metric = None
         self._line = None
         self._gibbs = OrderedDict()
+        self._moved = OrderedDict()
         self._lock = threading.Lock()
 
     def _unit(self, by: str | float) -> tuple[float, str]:

@@ -1,0 +1,150 @@
+"""Reading a call on device arrays: the options of the verbs, and what becomes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sinkdist import stopping, strength
+from sinkdist.call import STRONGEST, refuse_choice
+from sinkdist.devices.kinds import Home, home_of
+from sinkdist.devices.reading import Costs, Family, check, read_costs, read_family
+from sinkdist.devices.transport import Domain, Numbers, Question, safe_exponent
+from sinkdist.errors import InputError
+from sinkdist.solvers import table
+from sinkdist.stopping import Stopping
+from sinkdist.strength import Kind, Strength
+
+__all__ = ["Call", "Options", "read"]
+
+_DOUBLE = np.dtype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options that all verbs share, as they were given."""
+
+    lam: Any
+    reg: Any
+    alpha: Any
+    tol: Any
+    max_iter: Any
+    iterations: Any
+    solver: Any
+    dtype: Any
+    normalize: bool
+    on_empty: str
+    coincidence: bool
+    workers: Any
+    progress: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """What was asked for, checked.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        That of the results; ``costs`` and histograms are in the dtype that is computed in, which
+        is float64 where float32 cannot hold the kernel.
+    question : Question
+        For the pairs, where there is a lam or an alpha.
+    known : bool
+        Whether numbers can be looked at: not under `jit` and `vmap`.
+    """
+
+    home: Home
+    costs: Costs
+    strength: Strength
+    stopping: Stopping
+    question: Question
+    dtype: np.dtype[Any]
+    known: bool
+
+    @property
+    def numbers(self) -> Numbers:
+        """What may change from call to call."""
+        asked, stop = self.strength, self.stopping
+        number = asked.alpha if asked.kind is Kind.CONSTRAINED else asked.lam
+        return Numbers(number, stop.tol, stop.max_iter)
+
+    @property
+    def ran(self) -> str:
+        """What `Solution.solver` says."""
+        kind, domain = self.strength.kind, self.question.domain
+        if kind is not Kind.PENALISED:
+            return "simplex" if kind is Kind.EXACT else kind.value
+        if self.question.iterations is not None:
+            return "algorithm1"
+        if domain is Domain.LOG:
+            return "log"
+        return "relaxed" if self.question.relax else "plain"
+
+
+def read(
+    first: Any, second: Any, names: tuple[str, str], ground: Any, options: Options, keep: bool
+) -> tuple[Call, Family, Family]:
+    """Check everything before any work begins; the host looks at numbers once."""
+    named = {names[0]: first, names[1]: second}
+    home = home_of(named, ground)
+    dtype = home.dtype([first, second], options.dtype)
+    solver = table.by_name(options.solver)
+    if solver.name == "newton":
+        raise InputError(
+            "solver='newton' is for NumPy arrays; on other devices it is no matter of choice: "
+            "leave it out."
+        )
+    if options.workers is not None:
+        raise InputError(
+            f"The 'workers' option is for NumPy arrays; {home.kind} has threads of its own: "
+            "leave it out."
+        )
+    stop = stopping.read(
+        dtype, tol=options.tol, max_iter=options.max_iter, iterations=options.iterations,
+        solver=solver.name,
+    )  # fmt: skip
+    asked = strength.read(lam=options.lam, reg=options.reg, alpha=options.alpha)
+    if asked.kind is not Kind.PENALISED:
+        refuse_choice(asked.kind, options.iterations, solver.name)
+
+    def families(costs: Costs, dtype: np.dtype[Any]) -> list[Family]:
+        one = first is second and costs.matrix.shape[0] == costs.matrix.shape[1]
+        given = zip((first, second)[: 1 if one else 2], names, costs.matrix.shape, strict=False)
+        return [
+            read_family(home, values, name, dtype, bins, options.normalize, options.on_empty)
+            for values, name, bins in given
+        ]
+
+    costs = read_costs(home, ground, dtype)
+    found = families(costs, dtype)
+    costs, known = check(home, dtype, found, costs, options.normalize, options.on_empty)
+    penalised, largest = asked.kind is Kind.PENALISED, costs.largest
+    if penalised and largest is not None and asked.lam * largest > STRONGEST:
+        asked = Strength(STRONGEST / largest)
+    domain, wide = _domain(home, dtype, asked, costs.largest, solver.name)
+    if wide:
+        costs = replace(read_costs(home, ground, _DOUBLE), largest=largest)
+        found = families(costs, _DOUBLE)
+    question = Question(domain, stop.iterations, solver.name != "plain", keep, costs.learns)
+    return Call(home, costs, asked, stop, question, dtype, known), found[0], found[-1]
+
+
+def _domain(
+    home: Home, dtype: np.dtype[Any], asked: Strength, largest: float | None, solver: str
+) -> tuple[Domain, bool]:
+    """Where to sweep, and whether in float64 because float32 cannot hold the kernel."""
+    can_widen = dtype != _DOUBLE and home.has_double
+    if asked.kind is not Kind.PENALISED:
+        return Domain.CONSTRAINED, can_widen and asked.kind is Kind.CONSTRAINED
+    if solver == "log":
+        return Domain.LOG, can_widen
+    if largest is None:
+        return Domain.AUTO, False
+    if asked.lam * largest <= safe_exponent(dtype):
+        return Domain.SCALING, False
+    if asked.lam * largest <= safe_exponent(_DOUBLE) and home.has_double:
+        return Domain.SCALING, can_widen
+    return Domain.LOG, can_widen

@@ -1,0 +1,174 @@
+"""From histograms and costs to plans: what every framework runs, and what derivatives start from.
+
+Pure functions of arrays. A `Question` is what is known before any array is looked at, so that JAX
+can compile for it; numbers that may change from call to call are `Numbers`.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from sinkdist.devices import constrained, scaling, stabilised
+from sinkdist.devices.control import Control
+from sinkdist.devices.products import Array, Shared, log, weighted
+from sinkdist.devices.stabilised import Potentials
+from sinkdist.devices.sweeps import Course, fixed
+from sinkdist.solution import Status
+
+__all__ = ["Answer", "Domain", "Numbers", "Question", "answer", "safe_exponent", "settled"]
+
+
+class Domain(enum.Enum):
+    """Where sweeps are computed."""
+
+    SCALING = enum.auto()
+    LOG = enum.auto()
+    CONSTRAINED = enum.auto()  #: the log domain, with a lam for each pair
+    AUTO = enum.auto()  #: scaling or log, by costs that are not known yet
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a block of pairs.
+
+    Attributes
+    ----------
+    domain : Domain
+        Where to sweep.
+    iterations : int or None
+        Steps of Algorithm 1, instead of a tolerance.
+    relax : bool
+        Whether sweeps may be over-relaxed.
+    keep : bool
+        Whether more than the value is wanted.
+    learns : bool
+        Whether the costs may need a gradient.
+    """
+
+    domain: Domain
+    iterations: int | None
+    relax: bool
+    keep: bool
+    learns: bool
+
+
+class Numbers(NamedTuple):
+    """The strength (``lam``, or the radius ``alpha``) and when to stop."""
+
+    strength: Any
+    tol: Any
+    max_iter: Any
+
+
+class Answer(NamedTuple):
+    """One entry, or row, per pair; only ``value`` and ``objective`` have gradients.
+
+    The objective is 0 where it is not wanted; at a lam that was searched for it has no gradient.
+    """
+
+    value: Array
+    objective: Array
+    F: Array
+    G: Array
+    error: Array
+    n_iter: Array
+    status: Array
+    lam: Array
+
+
+def settled(
+    asked: Question, numbers: Numbers, largest: Callable[[], float], dtype: Any
+) -> Question:
+    """The question with its domain chosen by the largest cost, looked up only if needed."""
+    if asked.domain is not Domain.AUTO:
+        return asked
+    fits = numbers.strength * largest() <= safe_exponent(dtype)
+    return replace(asked, domain=Domain.SCALING if fits else Domain.LOG)
+
+
+def safe_exponent(dtype: Any) -> float:
+    """The largest lam times cost for which scalings and their products stay inside the dtype."""
+    return 500.0 if "float64" in str(dtype) else 50.0
+
+
+def answer(
+    xp: Any, control: Control, asked: Question, numbers: Numbers, R: Array, C: Array, M: Array
+) -> Answer:
+    """Solve a block of pairs; ``R`` has one row, shared, or one per pair."""
+    if asked.domain is Domain.SCALING:
+        return _by_scaling(xp, control, asked, numbers, R, C, M)
+    tol, limit = numbers.tol, numbers.max_iter
+    if asked.domain is Domain.CONSTRAINED:
+        search = constrained.search(xp, control, M, numbers.strength, R, C, tol, limit)
+        lam, potentials, course = search.lam[:, None], search.potentials, search.course
+    else:
+        lam = xp.zeros_like(C[:, :1]) + numbers.strength
+        if asked.iterations is not None:
+            potentials = stabilised.fixed(xp, control, M, lam, R, C, asked.iterations)
+            course = None
+        else:
+            potentials, course = stabilised.to_tolerance(
+                xp, control, M, lam, R, C, tol, limit, asked.relax, None,
+                xp.zeros_like(lam[:, 0]) + _doublings(xp, lam[0, 0] * xp.max(M)),
+            )  # fmt: skip
+    P = stabilised.plan(xp, M, lam, potentials)
+    value = xp.sum(P * M, axis=(1, 2))
+    return _answer(
+        xp, asked, numbers, value, potentials, lam[:, 0], course,
+        R, C, xp.sum(P, axis=2), xp.sum(P, axis=1),
+    )  # fmt: skip
+
+
+def _by_scaling(
+    xp: Any, control: Control, asked: Question, numbers: Numbers, R: Array, C: Array, M: Array
+) -> Answer:
+    """On one kernel, by matrix products."""
+    lam = numbers.strength
+    K = xp.exp(-lam * M)
+    products, course, rows = Shared(xp, K), None, R
+    if asked.iterations is not None:
+        U, V = fixed(xp, control, products, R, C, asked.iterations)
+        columns = C
+        if asked.keep:
+            rows = U * products.rows(V)
+    else:
+        (U, V, A), course = scaling.to_tolerance(
+            control, products, R, C, numbers.tol, numbers.max_iter, asked.relax
+        )
+        columns = V * A
+    value = xp.sum(U * Shared(xp, K * M).rows(V), axis=1)
+    potentials = Potentials(log(xp, U) / lam, log(xp, V) / lam)
+    all_lam = xp.zeros_like(value) + lam
+    return _answer(xp, asked, numbers, value, potentials, all_lam, course, R, C, rows, columns)
+
+
+def _answer(
+    xp: Any, asked: Question, numbers: Numbers, value: Array, potentials: Potentials, lam: Array,
+    course: Course | None, R: Array, C: Array, rows: Array, columns: Array,
+) -> Answer:  # fmt: skip
+    """Put together; ``<P, M> - h(P) / lam`` is the marginals' product with the potentials."""
+    F, G = potentials
+    objective = xp.zeros_like(value)
+    if asked.keep:
+        objective = weighted(xp, rows, F) + weighted(xp, columns, G)
+    whole = xp.astype(xp.zeros_like(value), xp.int32)
+    if course is None:
+        error = xp.sum(xp.abs(rows - R), axis=1) + xp.sum(xp.abs(columns - C), axis=1)
+        n_iter, status = whole + asked.iterations, whole + int(Status.FIXED)
+    else:
+        error, n_iter = course.error, course.n_iter
+        capped = course.going | (n_iter >= numbers.max_iter)
+        short = xp.where(capped, int(Status.MAX_ITER), int(Status.STALLED) + whole)
+        status = xp.where(error <= numbers.tol, int(Status.CONVERGED), short)
+        if asked.domain is Domain.CONSTRAINED:
+            status = xp.where(course.failures > 0, short, int(Status.CONVERGED))
+    return Answer(value, objective, F, G, error, n_iter, status, lam)
+
+
+def _doublings(xp: Any, exponent: Array) -> Array:
+    """How many times lam is halved to begin gently."""
+    ratio = xp.maximum(exponent / stabilised.GENTLE, 1.0)
+    return xp.ceil(xp.log2(ratio))

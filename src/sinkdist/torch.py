@@ -1,0 +1,127 @@
+"""`SinkhornLoss`: the divergence, or the distance, as a loss of torch.
+
+A thin module around the verbs: it keeps the costs as a buffer, takes logits, and reduces.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sinkdist.api import distance
+from sinkdist.divergences import divergence
+from sinkdist.errors import MissingExtraError
+from sinkdist.ground import Ground
+from sinkdist.losses import check_reduction, check_shapes
+
+try:
+    import torch
+except ImportError as error:
+    raise MissingExtraError("torch", "torch") from error
+
+__all__ = ["SinkhornLoss"]
+
+
+class SinkhornLoss(torch.nn.Module):
+    """Sinkhorn divergence between predicted and wanted histograms.
+
+    Parameters
+    ----------
+    ground : Ground, tensor or array_like, shape (d, d)
+        Costs between bins, symmetric if `debiased`. They are a buffer: they move with ``.to(...)``
+        and are part of the ``state_dict``.
+    lam : float
+        The strength of the entropy, for costs of median 1: see ``Ground.scaled``.
+    debiased : bool
+        The divergence, which is 0 where prediction and target agree; otherwise the distance
+        ``<P, M>``, whose minimum lies at a sharper prediction than the target.
+    logits : bool
+        Whether predictions are logits: a softmax makes histograms of them.
+    reduction : {"mean", "sum", "none"}
+        What becomes of the numbers of a batch.
+    tol, max_iter
+        As for `sinkdist.solve`.
+    dtype : torch.dtype, optional
+        That of the buffer; torch's default, unless `ground` is a tensor.
+
+    Examples
+    --------
+    >>> import torch
+    >>> import sinkdist as sd
+    >>> loss = SinkhornLoss(sd.Ground.grid(5), lam=3.0, logits=True)
+    >>> logits = torch.zeros(2, 5, requires_grad=True)
+    >>> value = loss(logits, torch.tensor([0, 4]))
+    >>> value.backward()
+    >>> round(value.item(), 3), [round(x, 2) + 0.0 for x in logits.grad[0].tolist()]
+    (1.745, [-0.2, -0.1, 0.0, 0.1, 0.2])
+    """
+
+    costs: torch.Tensor
+
+    def __init__(
+        self,
+        ground: Any,
+        lam: float = 9.0,
+        debiased: bool = True,
+        *,
+        logits: bool = False,
+        reduction: str = "mean",
+        tol: float | None = None,
+        max_iter: int | None = None,
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        super().__init__()
+        check_reduction(reduction)
+        self.lam, self.debiased, self.logits = float(lam), bool(debiased), bool(logits)
+        self.reduction, self.tol, self.max_iter = reduction, tol, max_iter
+        self.register_buffer("costs", _costs(ground, dtype))
+
+    def forward(self, prediction: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+        """The loss of a batch.
+
+        Parameters
+        ----------
+        prediction : tensor, shape (n, d) or (d,)
+            Histograms, or logits.
+        target : tensor
+            Histograms of the same shape, or one bin for each: integers of shape (n,) or ().
+        """
+        classes = not (target.is_floating_point() or target.is_complex())
+        classes = classes and target.ndim == prediction.ndim - 1
+        check_shapes(prediction, target, classes)
+        half = prediction.dtype in (torch.float16, torch.bfloat16)
+        if self.logits:
+            prediction = torch.softmax(prediction, -1, dtype=torch.float32 if half else None)
+        elif half:
+            prediction = prediction.float()
+        if classes:
+            bins = torch.nn.functional.one_hot(target.long(), prediction.shape[-1])
+            target = bins.to(prediction.dtype)
+        verb = divergence if self.debiased else distance
+        values: torch.Tensor = verb(
+            prediction, target.to(prediction.dtype), self.costs, lam=self.lam, tol=self.tol,
+            max_iter=self.max_iter,
+        )  # fmt: skip
+        if self.reduction == "none":
+            return values
+        return values.mean() if self.reduction == "mean" else values.sum()
+
+    def extra_repr(self) -> str:
+        """What stands between the brackets when it is printed."""
+        rows, columns = self.costs.shape
+        return (
+            f"{rows} x {columns}, lam={self.lam:g}, debiased={self.debiased}, "
+            f"logits={self.logits}, reduction={self.reduction!r}"
+        )
+
+
+def _costs(ground: Any, dtype: torch.dtype | None) -> torch.Tensor:
+    """Costs as a tensor, checked; mirrored entries that differ by rounding are made equal."""
+    if isinstance(ground, torch.Tensor):
+        checked = Ground(ground.detach().cpu().double().numpy())
+        kept = ground.detach().clone()
+        return kept if dtype is None else kept.to(dtype)
+    checked = Ground.of(ground)
+    matrix = torch.tensor(checked.matrix)
+    if checked.is_symmetric:
+        matrix = (matrix + matrix.T) / 2
+    return matrix.to(dtype or torch.get_default_dtype())
