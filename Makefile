@@ -17,7 +17,7 @@ PYTEST := $(BIN)/python -m pytest $(PYTEST_CI)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-nojit lint format bench clean
+.PHONY: help demo test test-all test-arrays test-nojit lint format bench clean
 
 help:  ## say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,10 @@ test: $(VENV)/.test  ## run the tests, without the slow ones
 
 test-all: $(VENV)/.test  ## run every test
 	$(PYTEST) -n $(WORKERS)
+
+test-arrays: $(VENV)/.arrays  ## run the tests on torch and JAX arrays (a large download at first)
+	$(PYTEST) -n $(WORKERS) -m "not slow" tests/test_devices_values.py tests/test_devices_gradients.py \
+	  tests/test_divergence.py tests/test_losses.py
 
 test-nojit: $(VENV)/.test  ## run a quick selection of tests with compilation switched off
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m nojit tests
@@ -62,6 +66,11 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
 	$(PIP) --editable ".[test]"
+	@touch $@
+
+# Pinned: the newest torch may come as a build for graphics cards, which is gigabytes.
+$(VENV)/.arrays: pyproject.toml | $(BIN)/python
+	$(PIP) --editable ".[test,torch,jax]" torch==2.13.0
 	@touch $@
 
 $(VENV)/.lint: pyproject.toml | $(BIN)/python

@@ -345,8 +345,8 @@ def test_no_room_while_the_store_is_made(tmp_path, size):
     [
         {"workers": 2},
         {"workers": 1},
-        {"workers": 2, "alpha": 0.5, "lam": None},
         {"workers": 2, "iterations": 2000},
+        pytest.param({"workers": 2, "alpha": 0.5, "lam": None}, marks=pytest.mark.slow),
     ],
     ids=str,
 )
