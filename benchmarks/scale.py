@@ -27,6 +27,7 @@ ITERATIONS, LAM, DTYPE = 20, 9.0, "float32"
 DIGITS = 25_000
 BUDGETS = {"1 GB": 10**9, "4 GB": 4 * 10**9}
 STORED, CLUSTER, STEADY, START = 0.9, 0.8, 0.9, 2.0
+TURNS = 3
 TITLE = f"All pairs at scale: MNIST digits, 20 x 20, {ITERATIONS} iterations, {DTYPE}"
 
 
@@ -57,9 +58,9 @@ def stored(X: Array, folder: Path, **options: Any) -> float:
 
 
 def sample_of_tiles(budget: int, n: int, samples: int, each: int) -> dict[str, Any]:
-    """In a process of its own: some tiles from the first to the last, within a budget.
+    """In a process of its own: some tiles from the first to the last, in turn, within a budget.
 
-    Returns the pairs per second of each sample, the number of tiles and the peak of the memory.
+    Returns the best pairs per second of each sample, the number of tiles and the peak of memory.
     """
     import sinkdist as sd
     from sinkdist.all_pairs import AllPairs
@@ -79,19 +80,20 @@ def sample_of_tiles(budget: int, n: int, samples: int, each: int) -> dict[str, A
     about = {"facts": job.facts, "versions": [], "statuses": {}, "short": []}
     tiles = list(tiling)
     starts = np.linspace(0, len(tiles) - each, samples).astype(int)
-    rates = []
+    rates = [0.0] * samples
     with (
         tempfile.TemporaryDirectory() as folder,
         open_or_create(f"{folder}/D.zarr", about, tiling, job.dtype, overwrite=False) as store,
         counting(False, tiling.total_pairs, job.short) as counter,
     ):
         compute_tiles(job, tiles[:1], store, counter, CORES, None)  # compiles, builds the kernel
-        for first in starts:
-            chosen = tiles[first : first + each]
+        for turn in range(samples * TURNS):
+            k = turn % samples
+            chosen = tiles[starts[k] : starts[k] + each]
             began = time.perf_counter()
             compute_tiles(job, chosen, store, counter, CORES, None)
-            pairs = sum(map(tiling.pairs, chosen))
-            rates.append(pairs / (time.perf_counter() - began))
+            rate = sum(map(tiling.pairs, chosen)) / (time.perf_counter() - began)
+            rates[k] = max(rates[k], rate)
     unit = 1 if sys.platform == "darwin" else 1024
     return {
         "rates": rates,
@@ -156,8 +158,8 @@ def growth(quick: bool, folder: Path) -> str:
     return f"Time grows like pairs^{exponent:.3f}: {rates}."
 
 
-def resume_start(folder: Path, side: int = 100) -> Row:
-    """The same call on a finished store of 10^4 tiles: nothing to compute, everything checked."""
+def resume_start(folder: Path, side: int = 100) -> tuple[Row, str]:
+    """The same call on a store of 10^4 tiles of which one is missing."""
     import sinkdist as sd
     from sinkdist.all_pairs import AllPairs
     from sinkdist.call import read_call, read_families
@@ -181,13 +183,20 @@ def resume_start(folder: Path, side: int = 100) -> Row:
     with open_or_create(folder / "R.zarr", about, tiling, job.dtype, overwrite=True) as store:
         for place in tiling:
             store.write(place, job.compute(place))
-    took = []
-    for _ in range(3):
+    first, whole = [], []
+    for _ in range(TURNS):
+        (folder / "R.zarr/distance/c/50/50").unlink()
+        told: list[float] = []
         start = time.perf_counter()
-        sd.pairwise(X, Y, ground=cost, lam=LAM, out=folder / "R.zarr")
-        took.append(time.perf_counter() - start)
-    name = f"resume of {len(tiling):,} tiles, all finished"
-    return Row(name, f"limit of {START:g} s", min(took), START, 1.0)
+        sd.pairwise(
+            X, Y, ground=cost, lam=LAM, out=folder / "R.zarr",
+            progress=lambda _, told=told: told.append(time.perf_counter()),
+        )  # fmt: skip
+        whole.append(time.perf_counter() - start)
+        first.append(told[0] - start)
+    name = f"resume of {len(tiling):,} tiles, one missing: until it is computed"
+    row = Row(name, f"limit of {START:g} s", min(first), START, 1.0)
+    return row, f"The same resume, until all checksums are verified: {seconds(min(whole))}."
 
 
 def measure(quick: bool = False) -> Section:
@@ -195,8 +204,8 @@ def measure(quick: bool = False) -> Section:
     if digits(10) is None:
         print("scale: skipped, because SINKDIST_DATA does not name a folder with MNIST.")
         return Section("scale", TITLE, (), ("Skipped: MNIST is not there (SINKDIST_DATA).",))
-    n, turns = (600, 1) if quick else (2000, 3)
-    samples, each = (2, 2) if quick else (5, 8)
+    n, turns = (600, 1) if quick else (1200, 3)
+    samples, each = (2, 2) if quick else (5, 4)
     remarks = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -216,7 +225,9 @@ def measure(quick: bool = False) -> Section:
                 f"{found['pairs']:,} pairs would take {whole / 3600:.2f} h."
             )
         remarks.append(growth(quick, folder))
-        rows.append(resume_start(folder))
+        row, remark = resume_start(folder)
+        rows.append(row)
+        remarks.append(remark)
     return Section("scale", TITLE, tuple(rows), tuple(remarks))
 
 

@@ -18,13 +18,22 @@ import sinkdist as sd
 from sinkdist.all_pairs import AllPairs
 from sinkdist.solution import Status
 
-HEAVY = {"ground": sd.Ground.grid(8, 8), "lam": 4, "iterations": 1000}  #: some time for each tile
+HEAVY = {"ground": sd.Ground.grid(8, 8), "lam": 4, "iterations": 200}  #: some time for each tile
 
 
-def cluster_of(workers, **options):
+def cluster_of(workers):
+    """Processes of one thread each."""
     return LocalCluster(
-        n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1",
-        silence_logs=50, **options,
+        n_workers=workers, threads_per_worker=1, host="127.0.0.1", silence_logs=50,
+        dashboard_address="127.0.0.1:0",
+    )  # fmt: skip
+
+
+def cluster_of_threads(threads):
+    """No process but this one."""
+    return LocalCluster(
+        n_workers=1, threads_per_worker=threads, processes=False, silence_logs=50,
+        dashboard_address="127.0.0.1:0",
     )  # fmt: skip
 
 
@@ -48,7 +57,13 @@ def chunks(out):
 # ------------------------------------------------------------------------------- the same bits
 
 
-@pytest.mark.parametrize("member", [name for name in MEMBERS if name != "exact"])
+LONG = ("alpha", "exact")  #: each worker imports POT for these
+QUICK = [name for name in MEMBERS if name not in LONG]
+
+
+@pytest.mark.parametrize(
+    "member", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in LONG)]
+)
 def test_stores_the_same_bits_as_threads(client, tmp_path, member):
     sd.pairwise(X, ground=COSTS, out=tmp_path / "threads.zarr", **MEMBERS[member])
     D = sd.pairwise(X, ground=COSTS, out=tmp_path / "D.zarr", client=client, **MEMBERS[member])
@@ -57,11 +72,6 @@ def test_stores_the_same_bits_as_threads(client, tmp_path, member):
     home = sd.pairwise(X, ground=COSTS, client=client, **MEMBERS[member])
     assert type(home) is np.ndarray
     np.testing.assert_array_equal(home, D.to_numpy())
-
-
-@pytest.mark.slow
-def test_exact_distance(client, tmp_path):
-    test_stores_the_same_bits_as_threads(client, tmp_path, "exact")
 
 
 def test_two_families_with_all_that_may_be_asked(client, tmp_path):
@@ -224,7 +234,7 @@ def test_what_is_no_client(tmp_path, client):
 
 
 def test_a_client_that_was_closed(tmp_path):
-    with cluster_of(1, processes=False) as cluster, Client(cluster) as client:
+    with cluster_of_threads(1) as cluster, Client(cluster) as client:
         pass
     with pytest.raises(sd.InputError, match="client"):
         sd.pairwise(X, ground=COSTS, lam=5, client=client, out=tmp_path / "D.zarr")
@@ -232,9 +242,7 @@ def test_a_client_that_was_closed(tmp_path):
 
 
 def test_threads_of_one_process_as_workers(tmp_path):
-    with LocalCluster(
-        n_workers=1, threads_per_worker=3, processes=False, dashboard_address=None
-    ) as cluster, Client(cluster) as client:  # fmt: skip
+    with cluster_of_threads(3) as cluster, Client(cluster) as client:
         D = sd.pairwise(X, ground=COSTS, lam=5, client=client, out=tmp_path / "D.zarr")
         home = sd.pairwise(X, ground=COSTS, lam=5, client=client)
     np.testing.assert_array_equal(D.to_numpy(), home)
@@ -258,9 +266,9 @@ def kill_when(out, client, tiles, victims):
             missing = {tile.place for tile in sd.open_matrix(out).missing}
             for name, content in contents(out).items():
                 place = name.split("/")[2:]
-                if "/c/" in name and all(map(str.isdigit, place)):
-                    if tuple(map(int, place)) not in missing:
-                        kept[name] = content
+                is_chunk = "/c/" in name and all(map(str.isdigit, place))
+                if is_chunk and tuple(map(int, place)) not in missing:
+                    kept[name] = content
         for pid in pids:  # of workers of this test's own cluster
             os.kill(pid, signal.SIGKILL)
 

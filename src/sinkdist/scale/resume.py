@@ -19,6 +19,8 @@ from sinkdist.version import __version__
 
 __all__ = ["compute_tiles", "run_into_store"]
 
+_CHECKED = 64  # tiles that a thread looks at in one go
+
 
 def run_into_store(
     job: Job, out: Any, *, overwrite: bool, budget: Any, workers: int, progress: Any, client: Any
@@ -46,18 +48,20 @@ def _fill(job: Job, store: Store, workers: int, progress: Any, client: Any) -> T
     there = [tile for tile in store.tiling if finished[tile.place]]
     damaged: list[Tile] = []
 
-    def check(tile: Tile) -> None:
-        block = store.read_block(tile)
-        if block is None:
-            damaged.append(tile)
-            counter.retract(pairs(tile))
-        else:
-            counter.add(0, tally(job, tile, block))
+    def check(tiles: list[Tile]) -> None:
+        for tile in tiles:
+            block = store.read_block(tile)
+            if block is None:
+                damaged.append(tile)
+                counter.retract(pairs(tile))
+            else:
+                counter.add(0, tally(job, tile, block))
 
     before = sum(map(pairs, there))
     with counting(progress, store.tiling.total_pairs, job.short, before) as counter:
         compute_tiles(job, missing, store, counter, workers, client)
-        threads.run(there, check, workers)
+        batches = (there[k : k + _CHECKED] for k in range(0, len(there), _CHECKED))
+        threads.run(batches, check, workers)
         compute_tiles(job, damaged, store, counter, workers, client)
     return counter.tally
 
