@@ -22,7 +22,7 @@ import numpy.typing as npt
 from sinkdist.devices.call import Call, Options, read
 from sinkdist.devices.frameworks import as_it_is
 from sinkdist.devices.pairs import Solved, block_size, solve_pairs
-from sinkdist.devices.products import Array, inverse, log, weighted
+from sinkdist.devices.products import Array, log, weighted
 from sinkdist.devices.reading import Family
 from sinkdist.devices.stabilised import Potentials, plan
 from sinkdist.devices.transport import Domain
@@ -208,13 +208,14 @@ def _self_terms(call: Call, R: Array) -> _Self:
 
 def _symmetric(xp: Any, K: Array, R: Array, sweeps: int) -> Array:
     """The scaling of every row against itself, from one of the right mass."""
+    floor = float(xp.finfo(R.dtype).smallest_normal)  # for bins without mass: 0 over it is 0
     U = xp.sqrt(R)
     S = U @ K
     size = xp.sqrt(xp.sum(U * S, axis=1, keepdims=True))
     U, S = U / size, S / size
     for _ in range(sweeps):
-        T = R * inverse(xp, S)
-        U = T * (T + 2.0 * U) * inverse(xp, 2.0 * T + U)
+        T = R / xp.maximum(S, floor)
+        U = T * ((T + 2.0 * U) / xp.maximum(2.0 * T + U, floor))
         S = U @ K
     return U
 

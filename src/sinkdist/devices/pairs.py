@@ -22,7 +22,7 @@ __all__ = ["Solved", "block_size", "solve_pairs"]
 
 # Numbers in one array of a block: small enough for a processor's cache, large enough to feed an
 # accelerator.
-_SMALL, _LARGE = 1 << 19, 1 << 23
+_SMALL, _LARGE = 1 << 20, 1 << 23
 _PATIENCE = 2000  #: sweeps after which a pair goes on in the log domain, where Newton helps
 
 
