@@ -16,7 +16,6 @@ from benchmarks import (
     mnist_pairs,
     one_pair,
     readme,
-    scale,
     startup,
 )
 from benchmarks.table import Section, markdown
@@ -28,7 +27,6 @@ COMPARISONS = {
     "mnist_pairs": mnist_pairs.measure,
     "converged_batches": converged_batches.measure,
     "family": family.measure,
-    "scale": scale.measure,
     "one_pair": one_pair.measure,
 }
 

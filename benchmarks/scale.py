@@ -6,6 +6,8 @@ from the first to the last; the time of the whole matrix is projected from it.
 
 from __future__ import annotations
 
+import argparse
+import datetime as dt
 import gc
 import resource
 import shutil
@@ -19,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import machine
 from benchmarks.problems import Array, ground, mnist
-from benchmarks.table import Row, Section, seconds, show
+from benchmarks.table import Row, Section, markdown, seconds
 from benchmarks.timing import CORES
 
 ITERATIONS, LAM, DTYPE = 20, 9.0, "float32"
@@ -28,6 +31,7 @@ DIGITS = 25_000
 BUDGETS = {"1 GB": 10**9, "4 GB": 4 * 10**9}
 STORED, CLUSTER, STEADY, START = 0.9, 0.8, 0.9, 2.0
 TURNS = 3
+RESULT = Path(__file__).parent / "results" / "scale.md"
 TITLE = f"All pairs at scale: MNIST digits, 20 x 20, {ITERATIONS} iterations, {DTYPE}"
 
 
@@ -231,5 +235,25 @@ def measure(quick: bool = False) -> Section:
     return Section("scale", TITLE, tuple(rows), tuple(remarks))
 
 
+def main() -> None:
+    """Measure, print, and write the result of a full run."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer digits and turns; not written")
+    quick = parser.parse_args().quick
+    text = heading() + markdown(measure(quick))
+    print(text)
+    if not quick:
+        RESULT.write_text(text)
+
+
+def heading() -> str:
+    """Where and with what it was measured."""
+    date = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d")
+    packages = ("numpy", "numba", "zarr", "distributed")
+    versions = ", ".join(f"{name} {machine.version(name)}" for name in packages)
+    where = f"{date}, commit {machine.commit()}, {machine.processor()}, {CORES} cores"
+    return f"# All pairs at scale\n\n{where}. {versions}.\n\n"
+
+
 if __name__ == "__main__":
-    show(measure)
+    main()
