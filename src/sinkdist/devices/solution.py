@@ -52,7 +52,7 @@ class ArraySolution:
     >>> r, c = xp.asarray([0.5, 0.5]), xp.asarray([0.2, 0.8])
     >>> s = sd.solve(r, c, [[0, 1], [1, 0]], lam=10)
     >>> bool(s.converged), round(float(s.value), 4)
-    (True, 0.3001)
+    (True, 0.3)
     """
 
     value: Array
