@@ -71,7 +71,8 @@ _LOOPS = _LaxLoops()
 @partial(jax.jit, static_argnums=0)
 def _transport(asked: Question, numbers: Numbers, R: Array, C: Array, M: Array) -> Answer:
     """Compiled once for each question and shape."""
-    return _differentiable(asked, numbers, R, C, M)
+    found: Answer = _differentiable(asked, numbers, R, C, M)
+    return found
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0,))
