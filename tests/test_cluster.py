@@ -226,7 +226,9 @@ def test_no_room_on_the_workers(client, tmp_path):
 # ------------------------------------------------------------------------------ what is refused
 
 
-@pytest.mark.parametrize("client", ["tcp://127.0.0.1:8786", 3, object()], ids=str)
+@pytest.mark.parametrize(
+    "client", ["tcp://127.0.0.1:8786", 3, object()], ids=["address", "number", "object"]
+)
 def test_what_is_no_client(tmp_path, client):
     with pytest.raises(sd.InputTypeError, match=r"must be a dask\.distributed\.Client"):
         sd.pairwise(X, ground=COSTS, lam=5, client=client, out=tmp_path / "D.zarr")
