@@ -305,7 +305,7 @@ def test_module_is_a_module():
 
 @needs_torch
 def test_module_trains():
-    """Descent on logits finds the target; the distance without debiasing finds a sharper one."""
+    """Descent on logits finds the target; without debiasing it ends beside it."""
     import torch
 
     from sinkdist.torch import SinkhornLoss
@@ -323,8 +323,8 @@ def test_module_trains():
             optimiser.step()
         found[debiased] = torch.softmax(scores, 1).detach().numpy(), value.item()
     assert found[True][1] < 1e-6
-    np.testing.assert_allclose(found[True][0], FULL[:1], atol=1e-3)
-    assert np.abs(found[False][0] - FULL[:1]).max() > 0.05
+    near, beside = (np.abs(found[debiased][0] - FULL[:1]).max() for debiased in (True, False))
+    assert near < 1e-3 < beside
 
 
 @needs_torch
