@@ -109,7 +109,7 @@ def _computed(job: Job, tile: Tile) -> Block:
 
 
 def check_client(client: Any) -> None:
-    """Raise unless this is a Dask client."""
+    """Raise unless this is a Dask client that is connected."""
     if not isinstance(client, _distributed().Client):
         raise InputTypeError(
             "The 'client' option must be a dask.distributed.Client. "
@@ -117,6 +117,8 @@ def check_client(client: Any) -> None:
         )
     if client.asynchronous:
         raise InputError("The 'client' option must be a client that is not asynchronous.")
+    if client.status != "running":
+        raise InputError(f"The 'client' is {client.status}: connect a new one.")
 
 
 @contextlib.contextmanager
