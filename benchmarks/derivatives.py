@@ -55,7 +55,7 @@ def contest(device: str, turns: int) -> tuple[list[Row], list[str]]:
         for way in ("forward", "both")
     ]
     contestants += [Contestant(name, calls.both) for name, calls in opponents]
-    times = race(contestants, turns=turns, budget=40.0, settle=SETTLE_WELL)
+    times = race(contestants, turns=turns, budget=20.0, settle=SETTLE_WELL)
     exact = gradient_peers.exact_gradients(batch, 2)
     found = {}
     for name, taken in times.items():

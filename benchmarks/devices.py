@@ -56,7 +56,7 @@ def contest(device: str, dtype: str, n: int, turns: int) -> list[Row]:
         enter("JAX", HAND, batch_peers.jax_lines(*problem, place))
         if is_there("ott"):
             enter("JAX", VMAP, batch_peers.ott_fixed(*problem, place))
-    times = race(list(entries.values()), turns=turns, budget=20.0, settle=SETTLE_WELL)
+    times = race(list(entries.values()), turns=turns, budget=10.0, settle=SETTLE_WELL)
     truth = batch_peers.reference(*problem)
     return [
         row
