@@ -306,23 +306,18 @@ def test_a_worker_is_killed_while_tiles_are_brought_home(frail, whole, victims):
 
 @pytest.mark.slow
 def test_workers_are_killed_again_and_again(frail, tmp_path):
-    family, stop = digits(400), threading.Event()
+    """Whenever both are up: one that dies while it starts, its nanny does not start again."""
+    family, deaths, tiles = digits(600), [], []
     whole, out = tmp_path / "whole.zarr", tmp_path / "D.zarr"
     sd.pairwise(family, **HEAVY, out=whole)
-    deaths = []
 
-    def reap():
-        while not stop.wait(3.0):
-            pid = list(frail.cluster.workers.values())[len(deaths) % 2].pid
-            if pid is not None:  # else it is being started again
-                os.kill(pid, signal.SIGKILL)
-                deaths.append(pid)
+    def listen(record):
+        tiles.append(record)
+        if len(tiles) % 5 == 0 and len(frail.scheduler_info()["workers"]) == 2:
+            pids = sorted(frail.run(os.getpid, on_error="ignore").values())
+            if len(pids) == 2:
+                os.kill(pids[len(deaths) % 2], signal.SIGKILL)
+                deaths.append(pids)
 
-    killer = threading.Thread(target=reap)
-    killer.start()
-    try:
-        sd.pairwise(family, **HEAVY, out=out, client=frail)
-    finally:
-        stop.set()
-        killer.join()
+    sd.pairwise(family, **HEAVY, out=out, client=frail, progress=listen)
     assert len(deaths) >= 2 and chunks(out) == chunks(whole)
