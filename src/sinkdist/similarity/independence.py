@@ -1,4 +1,4 @@
-"""From distances to similarities: features for the independence kernel.
+"""Features for the independence kernel: every histogram a vector, every distance a product.
 
 For a Euclidean distance matrix ``M_ij = |phi_i - phi_j|^2`` the independence distance is ``r^T M c
 = r.u + c.u - 2 <L^T r, L^T c>`` with ``u_i = |phi_i|^2`` and ``L L^T`` the Gram matrix of the phi:
