@@ -1,0 +1,141 @@
+"""What the estimators share: reading rows as scikit-learn does, and distances to the training set.
+
+scikit-learn looks at the kind and shape of the input and at feature names; what a histogram must
+be is left to `sinkdist.histograms`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sinkdist import histograms
+from sinkdist.errors import InputError
+from sinkdist.histograms import Histograms, working_dtype
+from sinkdist.learn.cache import distance_cache
+from sinkdist.learn.question import PRECOMPUTED, Options, Question, check_distance
+from sinkdist.learn.rolls import Roll, roll_of
+
+__all__ = ["TransportEstimator"]
+
+Array: TypeAlias = npt.NDArray[Any]
+
+_ROUNDING = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}  # of the largest distance
+_NO_LABELS = "no_validation"  # scikit-learn's word
+
+
+class TransportEstimator(BaseEstimator):  # type: ignore[misc]
+    """Estimators that learn from distances between rows; each names its own parameters."""
+
+    ground: Any
+    lam: float | None
+    reg: float | None
+    alpha: float | None
+    iterations: int | None
+    tol: float | None
+    max_iter: int | None
+    distance: str
+    coincidence: bool
+    normalize: bool
+    dtype: Any
+    workers: int | None
+    _question: Question | None
+    _training: Roll
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.pairwise = self.distance == PRECOMPUTED
+        tags.input_tags.sparse = self.distance != PRECOMPUTED
+        return tags
+
+    def _checked(self, X: Any, y: Any = _NO_LABELS, *, fit: bool) -> Any:
+        """Input as scikit-learn wants it: two-dimensional, finite, with the features of the fit."""
+        check_distance(self.distance)
+        precomputed = self.distance == PRECOMPUTED
+        return validate_data(
+            self, X, y, reset=fit, dtype=(np.float64, np.float32),
+            accept_sparse=False if precomputed else "csr",
+            ensure_min_features=2 if fit and not precomputed else 1,
+        )  # fmt: skip
+
+    def _learn_rows(self, X: Any) -> None:
+        """Keep the training set, which was checked; nothing is solved yet."""
+        dtype = working_dtype(X, dtype=self.dtype)
+        if self.distance == PRECOMPUTED:
+            self._question = None
+            self.ground_ = None
+            if X.shape[0] != X.shape[1]:
+                raise InputError(
+                    "Precomputed distances must be those between all training rows, a square "
+                    f"matrix. Got shape {X.shape} instead."
+                )
+        else:
+            self._question = Options(
+                self.distance, self.ground, self.lam, self.reg, self.alpha, self.iterations,
+                self.tol, self.max_iter, self.workers,
+            ).question(X.shape[1], dtype)  # fmt: skip
+            self.ground_ = self._question.ground
+        self._training = self._roll(X, dtype, keep=True)
+
+    def _roll(self, X: Any, dtype: np.dtype[Any], keep: bool = False) -> Roll:
+        """Rows that are histograms, or distances, with their digests."""
+        if self.distance == PRECOMPUTED:
+            family = Histograms(_non_negative(X, dtype))
+        else:
+            family = self._histograms(X, dtype)
+        return roll_of(family.copy() if keep else family)
+
+    def _histograms(self, X: Any, dtype: np.dtype[Any]) -> Histograms:
+        """Checked histograms with mass."""
+        bins = None if self.ground_ is None else self.ground_.shape[0]
+        try:
+            family = histograms.read(
+                X, "X", dtype=dtype, bins=bins, normalize=self.normalize, on_empty="nan"
+            )
+        except InputError as error:
+            said = str(error)
+            if said.endswith("must be non-negative."):  # in the words scikit-learn's users know
+                said = f"Negative values in data: {said[0].lower()}{said[1:]}"
+            raise InputError(said) from None
+        if family.empty is not None:
+            rows = np.flatnonzero(family.empty)
+            more = f" (and {rows.size - 1} more)" if rows.size > 1 else ""
+            raise InputError(
+                f"Row {rows[0]} of 'X'{more} has no mass, so there is nothing to transport: drop "
+                "rows that are 0 everywhere."
+            )
+        return family
+
+    def _new_rows(self, X: Any) -> Roll:
+        """Rows to compare with the training set."""
+        check_is_fitted(self)
+        checked = self._checked(X, fit=False)
+        return self._roll(checked, self._training.rows.dtype)
+
+    def _distances(self, rows: Roll) -> Array:
+        """Distances from rows to the training set."""
+        if self._question is None:
+            values: Array = np.array(rows.rows)
+        else:
+            values = distance_cache.distances(self._question, rows, self._training)
+        if self.coincidence:
+            values[rows.same(self._training)] = 0.0
+        return values
+
+
+def _non_negative(D: Array, dtype: np.dtype[Any]) -> Array:
+    """Distances, with negative ones that are mere rounding set to 0."""
+    if D.min() >= 0.0:
+        return np.ascontiguousarray(D, dtype)
+    if D.min() < -_ROUNDING[D.dtype] * D.max():
+        i, j = np.unravel_index(D.argmin(), D.shape)
+        raise InputError(
+            f"Negative values in data: entry ({i}, {j}) of 'X' is {D[i, j]:.7g}, but distances "
+            "must be non-negative."
+        )
+    return np.ascontiguousarray(np.maximum(D, 0.0), dtype)
