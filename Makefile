@@ -17,13 +17,16 @@ PYTEST := $(BIN)/python -m pytest $(PYTEST_CI)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-arrays test-nojit lint format bench clean
+.PHONY: help demo paper test test-all test-arrays test-nojit lint format bench clean
 
 help:  ## say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.demo  ## compare 1,797 handwritten digits with each other, and draw their neighbours
 	$(BIN)/sinkdist demo
+
+paper: $(VENV)/.paper  ## run a small version of the paper's experiments, and write a report
+	$(BIN)/sinkdist reproduce all --quick
 
 test: $(VENV)/.test  ## run the tests, without the slow ones
 	$(PYTEST) -n $(WORKERS) -m "not slow"
@@ -52,7 +55,7 @@ bench: $(VENV)/.bench  ## measure against other packages (a large download at fi
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove everything that was made here
-	rm -rf $(VENV) build dist sinkdist-demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist sinkdist-demo sinkdist-paper .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
@@ -62,6 +65,10 @@ $(BIN)/python:
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	$(PIP) --editable ".[demo]"
+	@touch $@
+
+$(VENV)/.paper: pyproject.toml | $(BIN)/python
+	$(PIP) --editable ".[paper]"
 	@touch $@
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python

@@ -8,6 +8,7 @@ from sinkdist.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from sinkdist import similarity
+    from sinkdist.advice import iterations_for
     from sinkdist.api import distance, pairwise, solve
     from sinkdist.divergences import divergence
     from sinkdist.errors import (
@@ -40,6 +41,7 @@ __all__ = [
     "distance",
     "divergence",
     "glue",
+    "iterations_for",
     "open_matrix",
     "pairwise",
     "path",
@@ -63,6 +65,7 @@ _HOME = {
     "distance": "api",
     "divergence": "divergences",
     "glue": "gluing",
+    "iterations_for": "advice",
     "open_matrix": "scale.stored",
     "pairwise": "api",
     "path": "paths",

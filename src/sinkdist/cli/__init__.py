@@ -7,6 +7,7 @@
       |-- computing.py      pairwise, distance
       |-- certificates.py   what is known of pairs, as lines of text
       |-- stored.py         info, export
+      |-- reproduce.py      reproduce
       `-- mistakes.py       from errors and warnings to one sentence and an exit code
 
 A command reads its arguments and calls the package. What it needs is imported when it runs, so that
@@ -21,7 +22,7 @@ from typing import Annotated
 import typer
 
 from sinkdist import __version__
-from sinkdist.cli import computing, stored
+from sinkdist.cli import computing, reproduce, stored
 from sinkdist.cli.mistakes import told
 from sinkdist.cli.options import Workers, examples
 
@@ -38,6 +39,7 @@ app = typer.Typer(
         "sinkdist info D.zarr",
         "sinkdist export D.zarr D.npy",
         "sinkdist demo --n 500 --out pictures",
+        "sinkdist reproduce all --quick",
         closing="Each command has its own help: sinkdist pairwise --help",
     ),
 )
@@ -64,6 +66,7 @@ app.command(epilog=computing.PAIRWISE_EXAMPLES)(computing.pairwise)
 app.command(epilog=computing.DISTANCE_EXAMPLES)(computing.distance)
 app.command(epilog=stored.INFO_EXAMPLES)(stored.info)
 app.command(epilog=stored.EXPORT_EXAMPLES)(stored.export)
+app.command(epilog=reproduce.EXAMPLES)(reproduce.reproduce)
 
 
 @app.command(epilog=examples("sinkdist demo --n 500 --out pictures"))

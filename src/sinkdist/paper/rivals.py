@@ -1,0 +1,104 @@
+"""Solvers of the exact EMD that figure 4 compares with, by other people.
+
+Each is imported when it is first asked for, and here only; a package that is missing is an error
+that names the extra that brings it. What a solver wants its input to look like is prepared apart
+from the solving, so that it is not timed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from sinkdist.errors import MissingExtraError
+
+__all__ = ["RIVALS", "Rival"]
+
+Array: TypeAlias = npt.NDArray[np.float64]
+Solve: TypeAlias = Callable[[], float]
+
+_EXTRA = "paper"
+_PIVOTS = 10_000_000  # what POT's network simplex may take, which is more than it does
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """A solver by other people.
+
+    Attributes
+    ----------
+    name : str
+        What it is called in records and tables.
+    label : str
+        The same with its origin, for captions.
+    prepare : function
+        From r, c and M to a function without arguments that returns the EMD. Raises
+        `MissingExtraError` where the package is not installed.
+    """
+
+    name: str
+    label: str
+    prepare: Callable[[Array, Array, Array], Solve]
+
+
+def _rubner(r: Array, c: Array, M: Array) -> Solve:
+    """OpenCV's EMD: Rubner's code, in float32, which ends after 500 steps of the simplex method."""
+    cv2: Any = _module("cv2", "opencv-python-headless")
+    cv2.setNumThreads(1)
+    first, second = (np.ascontiguousarray(x[:, None], np.float32) for x in (r, c))
+    costs = np.ascontiguousarray(M, np.float32)
+
+    def solve() -> float:
+        return float(cv2.EMD(first, second, cv2.DIST_USER, cost=costs)[0])
+
+    return solve
+
+
+def _fastemd(r: Array, c: Array, M: Array) -> Solve:
+    """Pele and Werman's emd_hat_gd_metric, in pyemd; its other backend is POT."""
+    pyemd: Any = _module("pyemd", "pyemd")
+    r, c, M = (np.ascontiguousarray(x, np.float64) for x in (r, c, M))
+
+    def solve() -> float:
+        return float(pyemd.emd(r, c, M, backend="cpp"))
+
+    return solve
+
+
+def _pot(r: Array, c: Array, M: Array) -> Solve:
+    """POT's network simplex."""
+    ot: Any = _module("ot", "POT")
+    r, c, M = (np.ascontiguousarray(x, np.float64) for x in (r, c, M))
+
+    def solve() -> float:
+        return float(ot.emd2(r, c, M, numItermax=_PIVOTS))
+
+    return solve
+
+
+def _module(name: str, package: str) -> Any:
+    """Import a package that may be missing."""
+    from importlib import import_module
+
+    try:
+        with warnings.catch_warnings():  # those of other people's imports
+            warnings.simplefilter("ignore")
+            return import_module(name)
+    except (ImportError, ValueError) as error:  # the latter if it was built for another NumPy
+        raise MissingExtraError(package, _EXTRA) from error
+
+
+#: The solvers, by name.
+RIVALS = {
+    rival.name: rival
+    for rival in (
+        Rival("Rubner", "Rubner's EMD, in OpenCV", _rubner),
+        Rival("FastEMD", "Pele and Werman's FastEMD, in pyemd", _fastemd),
+        Rival("POT", "POT's network simplex", _pot),
+    )
+}
