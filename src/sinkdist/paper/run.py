@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sinkdist.errors import InputError
 from sinkdist.paper import manifest as manifests
-from sinkdist.paper import settings, whole
+from sinkdist.paper import settings, summary, whole
 from sinkdist.paper.figure import Cell, Experiment, Record, Scalar, Setting
 from sinkdist.paper.finding import Finding
 from sinkdist.paper.ledger import Ledger
@@ -33,7 +33,7 @@ TITLES = {
 }
 FIGURES = tuple(TITLES)
 ALL = "all"
-REPORT = "report.html"
+REPORT, SUMMARY = "report.html", "README.md"
 
 
 def experiment(name: str) -> Experiment:
@@ -87,7 +87,7 @@ def reproduce(
     Returns
     -------
     Path
-        The report, one HTML page.
+        The report, one HTML page; the same in short stands beside it, as Markdown.
     """
     from sinkdist.paper import report  # imports Matplotlib: before work, not after it
 

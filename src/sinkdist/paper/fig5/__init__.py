@@ -33,8 +33,8 @@ limit the distance is when the test is passed.
 
 The advice is ceil(a + b L^c) iterations for L = lambda median(M), sinkdist.iterations_for: fitted
 so that at each lambda 95 % of the pairs, of all d, are at rest by then. Of a lambda at which more
-than 5 % are given up nothing is fitted. What it buys is also measured on images, on the grid of
-their pixels.
+than 5 % are given up nothing is fitted. What it buys is measured up to d = 512, and on images, on
+the grid of their pixels.
 """
 
 EXPERIMENT = Experiment(

@@ -27,6 +27,7 @@ DRAWS, QUICK_DRAWS = 5, 2  # metrics for each dimension, and first images
 PAIRS = 10  # of histograms for each draw
 MOST, QUICK_MOST = 5_000, 2_000
 TOLERANCE = 1e-9  # of what counts as the limit
+ADVISED_UP_TO = 512  # bins: beyond, the many iterations at a large lambda would take minutes
 
 
 def cells(setting: Setting) -> list[Cell]:
@@ -73,7 +74,7 @@ def _counted(
     errors = np.abs(run.values / limit - 1.0)
     advised = iterations_for(lam, ground)
     off = None
-    if lam <= MEASURED_UP_TO:
+    if lam <= MEASURED_UP_TO and ground.shape[0] <= ADVISED_UP_TO:
         values = distance(first, second, ground, lam=lam, iterations=advised, workers=1)
         off = np.abs(values / limit - 1.0)
     for k in range(len(second)):
