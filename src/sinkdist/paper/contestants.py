@@ -28,7 +28,7 @@ Array: TypeAlias = npt.NDArray[Any]
 LAMBDAS = (5, 7, 9, 11)  # in units of 1 / q50(M)
 POWERS = (0.01, 0.1, 1)
 ALPHAS = (0.5, 1)
-ALPHA_TOL = 1e-3  # of the marginals; after 20 iterations at lam = 9 they are off by more
+ALPHA_TOL = 1e-3  # of the marginals; for most pairs, 20 iterations at lam = 9 leave more
 ITERATIONS = 20
 
 # Widths of the paper's Mahalanobis matrices, in pixels^-2. The inverse of exp(-t M^2) has a

@@ -96,7 +96,9 @@ def reproduce(
         _check_setting(setting, out)
         for name in figures:
             _finish(experiment(name), setting, out / name, listener)
-        report.write(out / REPORT, findings(out), TITLES)
+        found = findings(out)
+        report.write(out / REPORT, found, TITLES)
+        whole.write(out / SUMMARY, summary.summary(found))
     return out / REPORT
 
 

@@ -32,9 +32,9 @@ chosen together, by the error over 2 repeats of 2 folds. Kernels that are not po
 get the smallest diagonal term that makes them so.
 
 Sinkhorn distances are 20 iterations of Algorithm 1, with lam in {5, 7, 9, 11} / q50(M); the
-distances with a fixed alpha, the hard constraint of the paper's Definition 1, are converged (to 1e-3
-in the marginals), with alpha in {0.5, 1}, the order of what these values of lam reach on MNIST. M is
-in pixels.
+distances with a fixed alpha, the hard constraint of the paper's Definition 1, are converged (to
+1e-3 in the marginals), with alpha in {0.5, 1}, the order of what these values of lam reach on
+MNIST. M is in pixels.
 
 Chosen where the paper does not say: folds are drawn without regard to the digits in them; the sets
 are nested, the smaller ones being the beginnings of the largest; ties go to the first candidate;
