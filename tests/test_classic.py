@@ -137,8 +137,9 @@ def test_matches_other_packages(d, dtype):
     np.testing.assert_allclose(
         classic.hellinger(X, Y), cdist(np.sqrt(x), np.sqrt(y)) / math.sqrt(2), **close
     )
-    VI = np.exp(-T * line(X).matrix ** 2)
-    np.testing.assert_allclose(smoothed(X, Y), cdist(x, y, "mahalanobis", VI=VI), **close)
+    if d <= 64:  # SciPy takes its time for more
+        VI = np.exp(-T * line(X).matrix ** 2)
+        np.testing.assert_allclose(smoothed(X, Y), cdist(x, y, "mahalanobis", VI=VI), **close)
 
 
 @pytest.mark.parametrize("distance", DISTANCES)

@@ -217,7 +217,7 @@ def made_up(errors, chosen=9, n=(1_000, 3_000)):
                     {"kind": "error", "contestant": name, "n": size, "repeat": 0, "fold": fold,
                      "value": value, "used": int(value in (chosen, 0.01, "")), "bandwidth": "q50",
                      "t": 4.0, "C": 100, "shift": 0.0, "inner_error": error,
-                     "error": error + 2e-4 * fold, "seconds": 1.0}
+                     "error": error + 2e-4 * fold, "cpu_seconds": 1.0}
                     for value in values
                 ]  # fmt: skip
     return records

@@ -78,6 +78,7 @@ def page(request, browser, report):
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=scheme, offline=True
     )
+    context.set_default_timeout(120_000)  # ms; on a busy machine a page takes its time
     sheet = context.new_page()
     sheet.complaints, sheet.requests = [], []
     sheet.on("console", lambda message: sheet.complaints.append(message.text))
@@ -198,6 +199,7 @@ def test_the_page_stands_alone(browser, report, tmp_path):
     """Without the files beside it, it is the same page."""
     alone = Path(shutil.copy(report, tmp_path / "alone.html"))
     sheet = browser.new_page()
+    sheet.set_default_timeout(120_000)
     sheet.goto(alone.as_uri())
     sizes = [
         image.evaluate("image => image.decode().then(() => image.naturalWidth)")

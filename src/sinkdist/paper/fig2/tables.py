@@ -69,17 +69,17 @@ def _cost_view(records: Records) -> View:
         rows.append(("Support vector machines, about", "", "", f"{training:,.0f}"))
     return View(
         f"Distances per second here, and hours for all pairs of {PAPER_SIZE:,} such images at that "
-        "speed; machines in all experiments of that size, by the growth from the smallest to the "
-        "largest N here.",
+        "speed; hours of one processor for the machines in all experiments of that size, by the "
+        "growth from the smallest to the largest N here.",
         ("Distance", "Pairs per second", "Matrices", f"Hours, N = {PAPER_SIZE:,}"),
         tuple(rows),
     )
 
 
 def _training_hours(records: Records) -> float | None:
-    """Hours of support vector machines at the paper's largest N, by a power of N."""
+    """Processor hours of support vector machines at the paper's largest N, by a power of N."""
     spent = {
-        n: sum(column(records, "seconds", kind="error", n=n))
+        n: sum(column(records, "cpu_seconds", kind="error", n=n))
         for n in sorted({int(row["n"]) for row in records if row["kind"] == "error"})
     }
     if len(spent) < 2:

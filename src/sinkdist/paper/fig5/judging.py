@@ -75,8 +75,8 @@ def _advice(records: Records) -> Claim:
     return Claim(
         "We recommend setting a fixed number of iterations that only depends on lambda.",
         f"With iterations_for(lambda), for lambda median(M) up to {largest:g}, x is at rest in "
-        f"{rest:.1%} of the random pairs, and 95 % of the distances (up to d = {most:,}) are within "
-        f"{simplex:.1g} of their limits, relatively; on images, within {images:.1g}.",
+        f"{rest:.1%} of the random pairs. 95 % of the distances are then within a relative "
+        f"{simplex:.1g} of their limits (up to d = {most:,}); on images, within {images:.1g}.",
         bool(rest >= 0.95 and max(simplex, images) <= CLOSE),
     )
 
