@@ -1,5 +1,7 @@
 """The classification experiment: folds, choices without a look at the test, stored distances."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -203,7 +205,7 @@ def test_a_cell_is_measured(tmp_path):
     assert rate["pairs_per_second"] > 100
 
 
-def made_up(errors, chosen=9, n=(1_000, 3_000)):
+def made_up(errors, chosen=9, n=(1_000, 3_000), repeats=3):
     """Records in which each contestant has these errors, with small differences between folds."""
     records = [
         {"kind": "rate", "contestant": "emd", "n": 0, "repeat": 0, "fold": 0, "value": "",
@@ -212,9 +214,9 @@ def made_up(errors, chosen=9, n=(1_000, 3_000)):
     for size in n:
         for name, error in errors.items():
             values = {"sinkhorn": (5, 7, 9, 11), "independence": (0.01, 0.1, 1)}.get(name, ("",))
-            for fold in range(4):
+            for repeat, fold in itertools.product(range(repeats), range(4)):
                 records += [
-                    {"kind": "error", "contestant": name, "n": size, "repeat": 0, "fold": fold,
+                    {"kind": "error", "contestant": name, "n": size, "repeat": repeat, "fold": fold,
                      "value": value, "used": int(value in (chosen, 0.01, "")), "bandwidth": "q50",
                      "t": 4.0, "C": 100, "shift": 0.0, "inner_error": error,
                      "error": error + 2e-4 * fold, "cpu_seconds": 1.0}
@@ -235,13 +237,19 @@ def test_claims_that_hold():
     records = made_up(ERRORS)
     assert verdicts(records) == [True, True, True, True]
     first = fig2.EXPERIMENT.claims(records)[0].measured
-    assert "N = 3,000" in first and "5.03%" in first and "EMD 6.03%" in first and "4 of 4" in first
+    assert (
+        "N = 3,000" in first and "5.03%" in first and "EMD 6.03%" in first and "12 of 12" in first
+    )
 
 
 def test_claims_that_do_not_hold():
     assert verdicts(made_up(ERRORS | {"emd": 0.04}))[0] is False
     assert verdicts(made_up(ERRORS | {"mahalanobis": 0.05}))[3] is False
     assert verdicts(made_up(ERRORS, chosen=5))[1] is False
+
+
+def test_few_experiments_tell_nothing():
+    assert verdicts(made_up(ERRORS, repeats=2)) == [None] * 4
 
 
 def test_a_better_mean_is_not_a_safe_margin():

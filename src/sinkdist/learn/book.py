@@ -70,7 +70,7 @@ class Book:
         """What is known already; NaN elsewhere."""
         values = np.full((len(x), len(y)), np.nan, self.question.dtype)
         self._look_up(values, x, y)
-        if self.question.is_symmetric:
+        if self.question.is_symmetric and np.isnan(values).any():
             self._look_up(values.T, y, x)
         return values
 
@@ -79,33 +79,43 @@ class Book:
         here, rows = _places(x.digests, self._rows)
         there, columns = _places(y.digests, self._columns)
         if here.size and there.size:
-            found, place = self._values[np.ix_(rows, columns)], np.ix_(here, there)
-            old = values[place]
-            values[place] = np.where(np.isnan(old), found, old)
+            place = np.ix_(here, there)
+            block = values[place]
+            np.copyto(block, self._values[np.ix_(rows, columns)], where=np.isnan(block))
+            values[place] = block
 
     def _solve(self, values: Array, x: Roll, y: Roll, workers: Any) -> int:
         """Fill the gaps; how many pairs that took."""
-        solved, question = 0, self.question
-        if question.is_symmetric:
+        if not np.isnan(values).any():
+            return 0
+        solved = 0
+        if self.question.is_symmetric:
             there = {digest: k for k, digest in enumerate(y.digests)}
             here, common = _places(x.digests, there)
-            square = values[np.ix_(here, common)]
-            np.copyto(square, square.T.copy(), where=np.isnan(square))
-            for rows, columns in triangles(np.isnan(square)):
-                left = x.rows[here[rows]]
-                if columns is None:
-                    square[np.ix_(rows, rows)] = question.solve(left, None, workers)
-                    solved += rows.size * (rows.size + 1) // 2
-                else:
-                    block = question.solve(left, y.rows[common[columns]], workers)
-                    square[np.ix_(rows, columns)] = block
-                    square[np.ix_(columns, rows)] = block.T
-                    solved += block.size
-            values[np.ix_(here, common)] = square
+            if x.digests == y.digests:  # as in a fit: no copy of what may be large
+                solved = self._solve_square(values, x, workers)
+            elif here.size:
+                square = values[np.ix_(here, common)]
+                solved = self._solve_square(square, x.take(here), workers)
+                values[np.ix_(here, common)] = square
         for rows, columns in rectangles(np.isnan(values)):
-            block = question.solve(x.rows[rows], y.rows[columns], workers)
+            block = self.question.solve(x.rows[rows], y.rows[columns], workers)
             values[np.ix_(rows, columns)] = block
             solved += block.size
+        return solved
+
+    def _solve_square(self, square: Array, x: Roll, workers: Any) -> int:
+        """The same for rows against themselves: a pair is solved in one direction only."""
+        solved = 0
+        for rows, columns in triangles(np.isnan(square)):
+            if columns is None:
+                square[np.ix_(rows, rows)] = self.question.solve(x.rows[rows], None, workers)
+                solved += rows.size * (rows.size + 1) // 2
+            else:
+                block = self.question.solve(x.rows[rows], x.rows[columns], workers)
+                square[np.ix_(rows, columns)] = block
+                square[np.ix_(columns, rows)] = block.T
+                solved += block.size
         return solved
 
     def _keep(self, x: Roll, y: Roll, values: Array, limit: int) -> bool:

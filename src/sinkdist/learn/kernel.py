@@ -170,8 +170,10 @@ class TransportKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Transpo
         between = _symmetric(D)
         self.t_ = _bandwidth(between, bandwidth)
         K = similarity.kernel(D, self.t_)
-        one_of_each = np.ix_(rows.distinct, rows.distinct)
-        self.shift_ = float(similarity.shift(similarity.kernel(between[one_of_each], self.t_)))
+        repairable = K if between is D else similarity.kernel(between, self.t_)
+        if len(rows.distinct) < len(rows):  # rows that repeat ask for no larger term
+            repairable = repairable[np.ix_(rows.distinct, rows.distinct)]
+        self.shift_ = float(similarity.shift(repairable))
         self._n_features_out = len(rows)
         return self._with_term(K, rows)
 

@@ -20,6 +20,7 @@ _DRAWN = (
 )  # fmt: skip
 _MARKS = "osD^vPX*"
 _GRID = "#dddddd"
+_WIDE = 7.0  # inches
 
 
 def draw(records: Records, figure: Any) -> None:
@@ -51,7 +52,7 @@ def _against_sizes(axes: Any, errors: Errors, sizes: list[int]) -> None:
             100 * np.array([statistic(errors[name, n]) for n in shown])
             for statistic in (np.mean, np.std)
         )
-        axes.fill_between(shown, means - spread, means + spread, color=colour, alpha=0.12, lw=0)
+        axes.fill_between(shown, means - spread, means + spread, color=colour, alpha=0.08, lw=0)
         width = 2.6 if name == "sinkhorn" else 1.5
         axes.plot(shown, means, color=colour, marker=mark, lw=width, ms=6, label=LABELS[name])
     axes.set_xlabel("images N, a quarter of them to train on")
@@ -59,9 +60,12 @@ def _against_sizes(axes: Any, errors: Errors, sizes: list[int]) -> None:
     axes.set_xticks(sizes, [f"{n:,}" for n in sizes])
     axes.set_ylim(bottom=0)
     axes.grid(axis="y", color=_GRID, lw=0.8)
-    axes.legend(
-        loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False, title="distance", labelcolor=INK
-    )
+    if axes.figure.get_figwidth() < _WIDE:  # a phone: below, not beside
+        axes.legend(
+            loc="upper left", bbox_to_anchor=(-0.12, -0.16), ncols=2, frameon=False, labelcolor=INK
+        )
+    else:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False, labelcolor=INK)
 
 
 def _side_by_side(axes: Any, errors: dict[str, list[float]]) -> None:

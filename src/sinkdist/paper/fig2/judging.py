@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from sinkdist.paper.fig2.results import LABELS, Errors, choices, column, errors_of
@@ -10,6 +12,7 @@ from sinkdist.paper.figure import Claim, Records
 __all__ = ["claims"]
 
 CLEARLY = 5 / 6  # the share of experiments in which the better distance has to be better
+_FEWEST = 12  # experiments: from fewer, nothing is concluded
 _NAMED = 3  # of the other distances, the best ones
 
 
@@ -19,11 +22,13 @@ def claims(records: Records) -> list[Claim]:
     if not errors:
         return []
     n = max(n for _, n in errors)
-    return [
+    few = max(len(values) for values in errors.values()) < _FEWEST
+    judged = [
         judgement
         for judge in (_beats_all, _nine_is_best, _small_powers, _mahalanobis_is_worse)
         if (judgement := judge(records, errors, n)) is not None
     ]
+    return [replace(claim, holds=None) for claim in judged] if few else judged
 
 
 def _beats_all(records: Records, errors: Errors, n: int) -> Claim | None:

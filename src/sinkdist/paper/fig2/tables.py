@@ -82,7 +82,7 @@ def _training_hours(records: Records) -> float | None:
         n: sum(column(records, "cpu_seconds", kind="error", n=n))
         for n in sorted({int(row["n"]) for row in records if row["kind"] == "error"})
     }
-    if len(spent) < 2:
+    if len(spent) < 2 or min(spent.values()) <= 0:
         return None
     (few, less), *_, (many, more) = spent.items()
     power = np.log(more / less) / np.log(many / few)
