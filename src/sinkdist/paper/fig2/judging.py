@@ -99,7 +99,11 @@ def _mahalanobis_is_worse(records: Records, errors: Errors, n: int) -> Claim | N
         return None
     ours = float(np.mean(errors["sinkhorn", n]))
     theirs = {name: float(np.mean(errors[name, n])) for name in names}
-    told = ", ".join(f"{LABELS[name]} {error:.2%}" for name, error in theirs.items())
+    ranked = sorted(float(np.mean(values)) for (_, size), values in errors.items() if size == n)
+    told = ", ".join(
+        f"{LABELS[name]} {error:.2%} (place {1 + ranked.index(error)} of {len(ranked)})"
+        for name, error in theirs.items()
+    )
     return Claim(
         "Mahalanobis distances with exp(-t M^2) or its inverse are not competitive.",
         f"Mean errors at N = {n:,}: {told}; Sinkhorn {ours:.2%}.",

@@ -66,7 +66,7 @@ def _cost_view(records: Records) -> View:
     if rows:
         rows.append(("All distances", "", "", f"{hours:,.0f}"))
     if training is not None:
-        rows.append(("Support vector machines, about", "", "", f"{training:,.0f}"))
+        rows.append(("Support vector machines, about", "", "", f"{training:,.1f}"))
     return View(
         f"Distances per second here, and hours for all pairs of {PAPER_SIZE:,} such images at that "
         "speed; hours of one processor for the machines in all experiments of that size, by the "
