@@ -53,7 +53,7 @@ def _given_up(axes: Any, counted: Records, sizes: list[int]) -> None:
     if share_stopped(counted) == 1.0:
         return
     most = column(counted, "iterations").max()
-    axes.axhline(most, color=FAINT, lw=1, ls="--")
+    axes.plot([sizes[0], sizes[-1]], [most, most], color=FAINT, lw=1, ls="--", zorder=0)
     axes.annotate(
         f"given up after {most:,.0f}", (sizes[0], most), xytext=(0, 4),
         textcoords="offset points", color=FAINT, fontsize=9,
