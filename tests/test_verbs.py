@@ -3,6 +3,8 @@
 import copy
 import pickle
 import re
+import subprocess
+import sys
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -591,6 +593,25 @@ def test_verbs_from_many_threads_at_once():
         for k, results in enumerate(pool.map(together, range(16))):
             for got, expected in zip(results, alone[k % 8], strict=True):
                 np.testing.assert_allclose(got, expected, rtol=1e-12 if k // 4 % 2 == 0 else 1e-6)
+
+
+def test_a_blas_that_came_later_has_one_thread_too():
+    """OpenCV brings one of its own."""
+    pytest.importorskip("cv2")
+    script = (
+        "import numpy as np, sinkdist as sd\n"
+        "from threadpoolctl import threadpool_info\n"
+        "def counts():\n"
+        "    return [p['num_threads'] for p in threadpool_info() if p['user_api'] == 'blas']\n"
+        "X, M = np.eye(4), np.ones((4, 4)) - np.eye(4)\n"
+        "sd.pairwise(X, ground=M, lam=5, workers=2)\n"
+        "before = len(counts())\n"
+        "import cv2\n"
+        "told = []\n"
+        "sd.pairwise(X, ground=M, lam=5, workers=2, progress=lambda _: told.append(counts()))\n"
+        "assert told and len(told[0]) > before and set(told[0]) == {1}, (before, told)\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_blas_has_one_thread_inside_and_what_it_had_afterwards():

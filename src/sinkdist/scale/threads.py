@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numbers
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
@@ -79,6 +80,7 @@ class _Limit:
         self.lock = threading.Lock()
         self.holders = 0
         self.controller: Any = None
+        self.modules = 0  # imported when the controller looked for libraries
         self.limiter: Any = None
 
 
@@ -91,10 +93,11 @@ def single_blas_thread() -> Iterator[None]:
     with _LIMIT.lock:
         _LIMIT.holders += 1
         if _LIMIT.holders == 1:
-            if _LIMIT.controller is None:
+            if _LIMIT.modules != len(sys.modules):  # an import may have brought another BLAS
                 from threadpoolctl import ThreadpoolController
 
                 _LIMIT.controller = ThreadpoolController()
+                _LIMIT.modules = len(sys.modules)
             _LIMIT.limiter = _LIMIT.controller.limit(limits=1, user_api="blas")
     try:
         yield
