@@ -61,32 +61,29 @@ def _cost_view(records: Records) -> View:
         hours += needed
         slowest, quickest = (_two_digits(rate) for rate in (min(rates), max(rates)))
         speed = slowest if slowest == quickest else f"{slowest} to {quickest}"
-        rows.append((contestant.label, speed, str(len(rates)), f"{needed:,.1f}"))
-    training = _training_hours(records)
+        rows.append((contestant.label, speed, str(len(rates)), _hours(needed)))
     if rows:
         rows.append(("All distances", "", "", f"{hours:,.0f}"))
-    if training is not None:
-        rows.append(("Support vector machines, about", "", "", f"{training:,.1f}"))
+        rows.append(("Support vector machines", "", "", _hours(_training_hours(records))))
     return View(
         f"Distances per second here, and hours for all pairs of {PAPER_SIZE:,} such images at that "
-        "speed; hours of one processor for the machines in all experiments of that size, by the "
-        "growth from the smallest to the largest N here.",
+        "speed; hours of one processor for the machines in all experiments of that size, if they "
+        "grow with the square of N.",
         ("Distance", "Pairs per second", "Matrices", f"Hours, N = {PAPER_SIZE:,}"),
         tuple(rows),
     )
 
 
-def _training_hours(records: Records) -> float | None:
-    """Processor hours of support vector machines at the paper's largest N, by a power of N."""
-    spent = {
-        n: sum(column(records, "cpu_seconds", kind="error", n=n))
-        for n in sorted({int(row["n"]) for row in records if row["kind"] == "error"})
-    }
-    if len(spent) < 2 or min(spent.values()) <= 0:
-        return None
-    (few, less), *_, (many, more) = spent.items()
-    power = np.log(more / less) / np.log(many / few)
-    return float(more * (PAPER_SIZE / many) ** power / 3600)
+def _training_hours(records: Records) -> float:
+    """Processor hours of support vector machines at the paper's largest N, by its square."""
+    n = max((int(row["n"]) for row in records if row["kind"] == "error"), default=PAPER_SIZE)
+    spent = sum(column(records, "cpu_seconds", kind="error", n=n))
+    return spent * (PAPER_SIZE / n) ** 2 / 3600
+
+
+def _hours(hours: float) -> str:
+    """Hours, with a digit that means something."""
+    return f"{hours:,.1f}" if hours >= 0.1 else f"{hours:.1g}"
 
 
 def _two_digits(rate: float) -> str:
