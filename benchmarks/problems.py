@@ -6,7 +6,6 @@ again anywhere, so that a peer can be tried out in a process of its own without 
 
 from __future__ import annotations
 
-import gzip
 import os
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +13,9 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sinkdist.paper.data import centred
+from sinkdist.paper.mnist import training_set
 
 Array = NDArray[np.float64]
 
@@ -103,20 +105,6 @@ def mnist(n: int) -> Array | None:
     path = mnist_file()
     if path is None:
         return None
-    with gzip.open(path) as stream:
-        header = np.frombuffer(stream.read(16), ">i4")
-        rows, columns = int(header[2]), int(header[3])
-        raw = np.frombuffer(stream.read(n * rows * columns), np.uint8)
-    images = np.stack([_centred(image) for image in raw.reshape(-1, rows, columns)])
+    images = np.stack([centred(image) for image in training_set()[0][:n]])
     flat = images.reshape(len(images), -1).astype(float)
     return np.asarray(flat / flat.sum(axis=1, keepdims=True))
-
-
-def _centred(image: NDArray[np.uint8], side: int = 20) -> NDArray[np.uint8]:
-    """Put the image's bounding box in the middle of a ``side`` x ``side`` square."""
-    rows, columns = np.flatnonzero(image.any(axis=1)), np.flatnonzero(image.any(axis=0))
-    box = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    square = np.zeros((side, side), np.uint8)
-    top, left = (side - box.shape[0]) // 2, (side - box.shape[1]) // 2
-    square[top : top + box.shape[0], left : left + box.shape[1]] = box
-    return square

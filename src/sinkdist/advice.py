@@ -36,8 +36,8 @@ def iterations_for(lam: float, ground: Any) -> int:
     their limits at L = 5 and within 2e-5 at L = 9 and beyond; of MNIST's digits, within 5e-3 at
     L = 5 and 2e-5 at L = 9 and beyond.
     That is for machines on which a test is dear. Elsewhere leave `iterations` out: solving to the
-    default tolerance, with a guarantee, was measured to take as long at L = 5, half as long at
-    L = 9 and a thirtieth at L = 25 (families with 400 bins, on one core).
+    default tolerance, with a guarantee, takes as long at L = 5, about half as long at L = 9 and a
+    twentieth at L = 25 (families with 400 bins, one thread; ``python -m benchmarks.advice``).
 
     Parameters
     ----------
