@@ -11,6 +11,7 @@ import numpy as np
 from sinkdist.all_pairs import AllPairs
 from sinkdist.call import Call
 from sinkdist.families import TILE_PAIRS
+from sinkdist.ground import Ground
 from sinkdist.histograms import Histograms
 from sinkdist.report import SHORT
 from sinkdist.scale.job import Job
@@ -18,7 +19,7 @@ from sinkdist.solution import Status
 from sinkdist.solvers.exact import load_simplex
 from sinkdist.strength import Kind
 
-__all__ = ["fingerprint", "job_of", "statuses"]
+__all__ = ["fingerprint", "ground_fingerprint", "job_of", "statuses"]
 
 _SAMPLE = 1000  # rows looked at for the mean support
 #: Seconds for one entry of a pair's kernel, to the nearest power of ten or so: by matrix products
@@ -65,6 +66,11 @@ def fingerprint(family: Histograms) -> str:
     return _digest(arrays, f"{rows.shape} {rows.dtype}")
 
 
+def ground_fingerprint(ground: Ground) -> str:
+    """The same for costs between bins."""
+    return _digest([ground.matrix], str(ground.shape))
+
+
 def _parameters(pairs: AllPairs) -> dict[str, Any]:
     """What was asked for, as JSON; None where it has no part in the result."""
     strength, stop = pairs.call.strength, pairs.call.stopping
@@ -88,7 +94,7 @@ def _fingerprints(pairs: AllPairs) -> dict[str, str | None]:
     return {
         "X": fingerprint(pairs.A),
         "Y": None if pairs.one_family else fingerprint(pairs.B),
-        "ground": _digest([pairs.call.ground.matrix], str(pairs.call.ground.shape)),
+        "ground": ground_fingerprint(pairs.call.ground),
     }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import numbers
 from typing import Any
@@ -15,6 +14,7 @@ from sinkdist.classic.pairs import Options, compute, embed, read_families
 from sinkdist.classic.words import completed
 from sinkdist.errors import InputError
 from sinkdist.ground import Ground
+from sinkdist.jobs import ground_fingerprint
 
 __all__ = ["mahalanobis"]
 
@@ -73,7 +73,7 @@ def mahalanobis(
         options,
         rows=embed(families, factor(ground, float(t), inverse=bool(inverse))),
         parameters={"t": float(t), "inverse": bool(inverse)},
-        fingerprints={"ground": hashlib.sha256(ground.matrix.tobytes()).hexdigest()},
+        fingerprints={"ground": ground_fingerprint(ground)},
     )
 
 

@@ -6,7 +6,6 @@ has a key that is made of its facts, not of objects: clones of an estimator ask 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -20,6 +19,7 @@ from sinkdist.api import pairwise
 from sinkdist.call import read_call
 from sinkdist.errors import InputError
 from sinkdist.ground import Ground
+from sinkdist.jobs import ground_fingerprint
 from sinkdist.rows import Rows
 from sinkdist.scale import threads
 
@@ -75,8 +75,7 @@ class Options:
             ground, lam, self.reg, self.alpha, self.tol, self.max_iter, self.iterations, "auto",
             dtype,
         )  # fmt: skip
-        costs = hashlib.blake2b(ground.costs.tobytes(), digest_size=16).hexdigest()
-        facts = f"{call.strength} {call.stopping} {dtype} {ground.shape} {costs}"
+        facts = f"{call.strength} {call.stopping} {dtype} {ground_fingerprint(ground)}"
         return Question(self, ground, lam, dtype, ground.is_symmetric, facts)
 
 
