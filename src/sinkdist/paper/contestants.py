@@ -20,6 +20,7 @@ import numpy.typing as npt
 import sinkdist as sd
 from sinkdist import classic
 from sinkdist.paper.data import Images
+from sinkdist.scale.bar import SECONDS_BETWEEN_LINES, sentence
 
 __all__ = ["ALL", "Contestant", "Variant", "stored_distances"]
 
@@ -35,8 +36,6 @@ ITERATIONS = 20
 # condition number of 1e9 at t = 0.25 already, and soon no digits at all below that.
 WIDTHS = (0.01, 0.1, 1)
 INVERSE_WIDTHS = (0.25, 0.5, 1)
-
-_SECONDS_BETWEEN_LINES = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,22 +222,19 @@ def _slabs(n: int, height: int = 1024) -> Iterator[slice]:
 
 def _line(name: str, tell: Callable[[str], None], progress: sd.Progress) -> None:
     """Say how far a matrix is."""
-    tell(
-        f"distances {name}: {progress.done:,} of {progress.total:,} pairs, "
-        f"{progress.pairs_per_second:,.0f} pairs/s"
-    )
+    tell(f"distances {name}: {sentence(progress)}")
 
 
 def _every_few_seconds(
     listener: Callable[[sd.Progress], None],
 ) -> Callable[[sd.Progress], None]:
     """A listener that is not told of every tile."""
-    last = -_SECONDS_BETWEEN_LINES
+    last = -SECONDS_BETWEEN_LINES
 
     def listen(progress: sd.Progress) -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last >= _SECONDS_BETWEEN_LINES or progress.done == progress.total:
+        if now - last >= SECONDS_BETWEEN_LINES or progress.done == progress.total:
             last = now
             listener(progress)
 
