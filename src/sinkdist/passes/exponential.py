@@ -12,7 +12,17 @@ import math
 
 import numpy as np
 
-from sinkdist.passes.compiled import Array, compiled, compiled_as_written
+from sinkdist.passes.compiled import (
+    FLOAT,
+    INTEGER_MATRIX,
+    INTEGERS,
+    MATRIX,
+    VECTOR,
+    Array,
+    compiled,
+    one_version,
+    shared,
+)
 
 FLOOR = -690.0
 CEILING = 690.0
@@ -21,9 +31,10 @@ LN2_HIGH = 6.93147180369123816490e-01
 LN2_LOW = 1.90821492927058770002e-10
 
 
-@compiled_as_written
+@shared(VECTOR, INTEGERS, INTEGERS, reorder=False)
 def exp_in_place(x: Array, bits: Array, exponents: Array) -> None:
     """``x <- exp(x)``; ``bits`` is its int64 view, ``exponents`` int64 scratch of its size."""
+    one_version()
     for j in range(x.size):
         t = min(max(x[j], FLOOR), CEILING)
         k = np.floor(t * LOG2E + 0.5)
@@ -61,9 +72,10 @@ def gibbs_kernel(M: Array, lam: float, K: Array) -> None:
             K[i, j] = row[j]
 
 
-@compiled
+@shared(MATRIX, FLOAT, VECTOR, VECTOR, MATRIX, INTEGER_MATRIX)
 def stabilised_kernel(M: Array, lam: float, f: Array, g: Array, K: Array, bits: Array) -> None:
     """``K = exp(lam (f_i + g_j - M_ij))``: the plan itself when ``f, g`` are its potentials."""
+    one_version()
     m, n = M.shape
     exponents = np.empty(n, np.int64)
     for i in range(m):

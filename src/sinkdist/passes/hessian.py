@@ -10,12 +10,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinkdist.passes.compiled import Array, compiled
+from sinkdist.passes.compiled import (
+    FLOAT,
+    MATRIX,
+    SHORT_INTEGERS,
+    VECTOR,
+    Array,
+    one_version,
+    shared,
+)
 
 
-@compiled
+@shared(MATRIX, VECTOR, VECTOR, VECTOR)
 def dense_product(K: Array, w: Array, scale: Array, acc: Array) -> None:
     """``acc = K^T (scale * (K w))`` in one read."""
+    one_version()
     m, n = K.shape
     whole = m - m % 4
     for j in range(n):
@@ -39,9 +48,10 @@ def dense_product(K: Array, w: Array, scale: Array, acc: Array) -> None:
             acc[j] += s * K[i, j]
 
 
-@compiled
+@shared(MATRIX, VECTOR, VECTOR)
 def dense_diagonal(K: Array, scale: Array, acc: Array) -> None:
     """``acc_j = sum_i scale_i K_ij^2``: the diagonal of the matrix in `dense_product`."""
+    one_version()
     m, n = K.shape
     for j in range(n):
         acc[j] = 0.0
@@ -53,7 +63,7 @@ def dense_diagonal(K: Array, scale: Array, acc: Array) -> None:
 CHUNK = 64  #: columns looked at together: most of a sparse row is passed over at vector speed
 
 
-@compiled
+@shared(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, FLOAT, SHORT_INTEGERS, SHORT_INTEGERS, VECTOR)
 def sparsify(
     K: Array, u: Array, v: Array, r: Array, c: Array, cut: float,
     starts: Array, columns: Array, values: Array,
@@ -64,6 +74,7 @@ def sparsify(
     relative, not an absolute, error. Returns the number of entries, or -1 when they do not fit
     into ``values``.
     """
+    one_version()
     m, n = K.shape
     low_column = np.empty(n)
     for j in range(n):
@@ -102,11 +113,12 @@ def sparsify(
     return filled
 
 
-@compiled
+@shared(SHORT_INTEGERS, SHORT_INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR)
 def sparse_product(
     starts: Array, columns: Array, values: Array, r: Array, y: Array, acc: Array
 ) -> None:
     """``acc = P^T (P y / r)`` for sparse rows."""
+    one_version()
     for j in range(acc.size):
         acc[j] = 0.0
     for i in range(r.size):
@@ -118,11 +130,12 @@ def sparse_product(
             acc[columns[k]] += s * values[k]
 
 
-@compiled
+@shared(SHORT_INTEGERS, SHORT_INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR)
 def sparse_diagonals(
     starts: Array, columns: Array, values: Array, r: Array, sums: Array, acc: Array
 ) -> None:
     """Column sums of the sparse plan and what it takes off the Hessian's diagonal."""
+    one_version()
     for j in range(acc.size):
         sums[j] = 0.0
         acc[j] = 0.0

@@ -9,25 +9,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinkdist.passes.compiled import Array, compiled
+from sinkdist.passes.compiled import (
+    FLOAT,
+    INTEGERS,
+    MATRIX,
+    VECTOR,
+    Array,
+    one_version,
+    part,
+    shared,
+)
 
 #: Row sums outside these limits cannot be trusted to be representable: the log domain takes over.
 SMALLEST = 1e-280
 LARGEST = 1e280
 
 
-@compiled
+@shared(MATRIX, INTEGERS, INTEGERS, MATRIX)
 def gather(K: Array, rows: Array, columns: Array, out: Array) -> None:
     """Copy the block of ``K`` on the given bins."""
+    one_version()
     for a in range(rows.size):
         i = rows[a]
         for b in range(columns.size):
             out[a, b] = K[i, columns[b]]
 
 
-@compiled
+@shared(MATRIX, VECTOR, VECTOR)
 def column_sums(K: Array, u: Array, acc: Array) -> None:
     """``acc = K^T u``."""
+    one_version()
     m, n = K.shape
     for j in range(n):
         acc[j] = 0.0
@@ -36,18 +47,19 @@ def column_sums(K: Array, u: Array, acc: Array) -> None:
             acc[j] += u[i] * K[i, j]
 
 
-@compiled
+@part
 def representable(s: float) -> bool:
     """Whether a row sum lies where float64 can be trusted; False for NaN too."""
     return s > SMALLEST and s < LARGEST
 
 
-@compiled
+@shared(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR)
 def row_pass(K: Array, r: Array, v: Array, u: Array, acc: Array) -> bool:
     """``u = r / (K v)`` and ``acc = K^T u`` in one read; False when a row sum is not representable.
 
     Four rows at a time, which halves the traffic of ``v`` and ``acc``.
     """
+    one_version()
     m, n = K.shape
     whole = m - m % 4
     ok = True
@@ -76,7 +88,7 @@ def row_pass(K: Array, r: Array, v: Array, u: Array, acc: Array) -> bool:
     return ok
 
 
-@compiled
+@part
 def power(x: float, w: float) -> float:
     """``x**w`` to second order around 1, all that a relaxed step needs; plain where far from 1."""
     e = x - 1.0
@@ -85,18 +97,19 @@ def power(x: float, w: float) -> float:
     return 1.0 + w * e * (1.0 + 0.5 * (w - 1.0) * e)
 
 
-@compiled
+@part
 def relaxed_row(have: float, want: float, u: float, w: float) -> float:
     """One bin's relaxed update ``u (want / have)^w``."""
     return u * power(want / have, w)
 
 
-@compiled
+@shared(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, FLOAT)
 def relaxed_row_pass(K: Array, r: Array, v: Array, u: Array, acc: Array, w: float) -> float:
     """Like `row_pass` with ``u <- u (r / (u K v))^w``; returns the rows' L1 error before it.
 
     Infinite when a row sum is not representable.
     """
+    one_version()
     m, n = K.shape
     whole = m - m % 4
     ok = True
@@ -132,9 +145,10 @@ def relaxed_row_pass(K: Array, r: Array, v: Array, u: Array, acc: Array, w: floa
     return error if ok else np.inf
 
 
-@compiled
+@shared(VECTOR, VECTOR, VECTOR, FLOAT)
 def relaxed_column_step(c: Array, v: Array, acc: Array, w: float) -> float:
     """``v <- v (c / (v acc))^w``; returns the columns' L1 error before the update."""
+    one_version()
     error = 0.0
     for j in range(c.size):
         have = v[j] * acc[j]
@@ -145,9 +159,10 @@ def relaxed_column_step(c: Array, v: Array, acc: Array, w: float) -> float:
     return error
 
 
-@compiled
+@shared(MATRIX, MATRIX, VECTOR, VECTOR)
 def plan_cost(K: Array, M: Array, u: Array, v: Array) -> float:
     """``<P, M>`` from one read of ``K`` and ``M``."""
+    one_version()
     m, n = K.shape
     total = 0.0
     for i in range(m):
@@ -158,9 +173,10 @@ def plan_cost(K: Array, M: Array, u: Array, v: Array) -> float:
     return total
 
 
-@compiled
+@shared(MATRIX, VECTOR, VECTOR)
 def mean_cost(M: Array, r: Array, c: Array) -> float:
     """``r^T M c`` in one read."""
+    one_version()
     m, n = M.shape
     total = 0.0
     for i in range(m):

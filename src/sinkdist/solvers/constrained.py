@@ -13,10 +13,21 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numba import types
 
 from sinkdist import bounds
 from sinkdist.bounds import SparsePlan
-from sinkdist.passes.compiled import Array, compiled, part
+from sinkdist.passes.compiled import (
+    FLOAT,
+    INT,
+    MATRIX,
+    VECTOR,
+    Array,
+    compiled,
+    one_version,
+    part,
+    shared,
+)
 from sinkdist.passes.exponential import stabilised_kernel
 from sinkdist.passes.pair import gather, mean_cost, plan_cost
 from sinkdist.solvers import newton
@@ -28,6 +39,7 @@ from sinkdist.solvers.scaling import scale_pair, support
 
 #: ``lam, Phi, value, information`` at one lam.
 Node = tuple[float, float, float, float]
+NODE = types.UniTuple(FLOAT, 4)
 
 #: Beside DONE and SLOW: lam has become so large that the constraint may be vacuous.
 VACUOUS = 4
@@ -172,9 +184,10 @@ def constrain_each(
         )
 
 
-@compiled
+@shared(MATRIX, VECTOR, VECTOR)
 def spread_of_costs(M: Array, r: Array, c: Array) -> tuple[float, float]:
     """Mean of ``M`` under ``r c^T``, and the deviation that its row and column means leave."""
+    one_version()
     m, n = M.shape
     columns = np.zeros(n)
     mean, square, rows_square = 0.0, 0.0, 0.0
@@ -193,9 +206,10 @@ def spread_of_costs(M: Array, r: Array, c: Array) -> tuple[float, float]:
     return mean, math.sqrt(max(square - rows_square - columns_square + mean * mean, 0.0))
 
 
-@compiled
+@shared(VECTOR)
 def _entropy(weights: Array) -> float:
     """``h`` of a histogram with mass in every bin."""
+    one_version()
     total = 0.0
     for i in range(weights.size):
         total -= weights[i] * math.log(weights[i])
@@ -236,7 +250,7 @@ def _at(
     return value, max(information, 0.0), dual, error, reads, act
 
 
-@compiled
+@shared(MATRIX, VECTOR, VECTOR, FLOAT, FLOAT, INT, VECTOR, VECTOR)
 def constrain_pair(
     M: Array, r: Array, c: Array, alpha: float, tol: float, max_iter: int, f: Array, g: Array
 ) -> tuple[float, float, float, float, int, int]:
@@ -246,6 +260,7 @@ def constrain_pair(
     DONE means that the plan satisfies the constraint and that its value is within ``tol`` of the
     lower bound that duality gives.
     """
+    one_version()
     K = np.empty(M.shape)
     bits = K.view(np.int64)
     f[:], g[:] = 0.0, 0.0
@@ -309,9 +324,10 @@ def _extrapolate(potential: Array, old: Array, there: float, here: float, lam: f
         old[i] = last
 
 
-@compiled
+@shared(FLOAT, FLOAT, FLOAT, FLOAT, INT)
 def _unstuck(lam: float, here: float, low: float, high: float, streak: int) -> float:
     """A step that comes from one side again and again: overshoot, then halve the bracket."""
+    one_version()
     if streak < STREAK:
         return lam
     if streak % 3 == STREAK % 3:
@@ -319,7 +335,7 @@ def _unstuck(lam: float, here: float, low: float, high: float, streak: int) -> f
     return math.sqrt(low * high) if streak % 3 == (STREAK + 1) % 3 else lam
 
 
-@compiled
+@shared(NODE, NODE, FLOAT, NODE, NODE)
 def _next_lam(there: Node, here: Node, alpha: float, low: Node, high: Node) -> float:
     """Where the information will be alpha, by the cubic through two values and slopes of Phi.
 
@@ -327,6 +343,7 @@ def _next_lam(there: Node, here: Node, alpha: float, low: Node, high: Node) -> f
     smooth from end to end. Inside the bracket, or within `GROWTH` where there is none; a secant
     where the cubic has no root there.
     """
+    one_version()
     lam = here[0]
     in_log = there[0] > 0.0
     a, b = (math.log(there[0]), math.log(lam)) if in_log else (0.0, lam)

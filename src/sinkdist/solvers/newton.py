@@ -14,7 +14,15 @@ from collections import namedtuple
 
 import numpy as np
 
-from sinkdist.passes.compiled import Array, compiled, part
+from sinkdist.passes.compiled import (
+    FLOAT,
+    MATRIX,
+    VECTOR,
+    Array,
+    one_version,
+    part,
+    shared,
+)
 from sinkdist.passes.hessian import (
     dense_diagonal,
     dense_product,
@@ -41,7 +49,7 @@ NARROWEST, WIDEST = 1.0, 64.0  #: limits of the trust region
 Work = namedtuple("Work", "g y v0 u0 acc0 sums diagonal scale cg starts columns values")
 
 
-@compiled
+@part
 def begin(control: Array) -> None:
     """A fresh pair."""
     control[RADIUS] = 4.0
@@ -49,7 +57,7 @@ def begin(control: Array) -> None:
     control[READS] = 0.0
 
 
-@compiled
+@shared(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, FLOAT, FLOAT)
 def newton_pair(
     K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array, control: Array,
     tol: float, reads: float,
@@ -59,6 +67,7 @@ def newton_pair(
     On return the rows of ``diag(u) K diag(v)`` are exact. SLOW means that no step was an
     improvement; GO may also mean that the scalings have gone `far`.
     """
+    one_version()
     m, n = K.shape
     room = int(DENSE * m * n) + n
     work = Work(
@@ -100,9 +109,10 @@ def newton_pair(
         stepping, refused = True, 0
 
 
-@compiled
+@shared(VECTOR)
 def far(v: Array) -> bool:
     """Whether scalings have grown so large that the kernel should be made anew around them."""
+    one_version()
     for j in range(v.size):  # noqa: SIM110, because Numba does not compile any()
         if v[j] > FAR or v[j] < 1.0 / FAR:
             return True

@@ -13,7 +13,14 @@ from __future__ import annotations
 
 import math
 
-from sinkdist.passes.compiled import Array, compiled, part
+from sinkdist.passes.compiled import (
+    FLOAT,
+    VECTOR,
+    Array,
+    one_version,
+    part,
+    shared,
+)
 
 #: Limits with a meaning: sweep plainly to the end; relax, and never give up.
 PLAIN = 0.0
@@ -32,7 +39,7 @@ NEAR = 0.3  #: relaxation is only valid locally: start below this error
 PATIENCE = 16  #: sweeps after which a pair still far away counts as slow
 
 
-@compiled
+@part
 def begin(state: Array) -> None:
     """A fresh pair: plain sweeps."""
     state[:] = 0.0
@@ -40,7 +47,7 @@ def begin(state: Array) -> None:
     state[RESUME] = 1.0
 
 
-@compiled
+@shared(VECTOR, FLOAT, FLOAT, FLOAT)
 def decide(state: Array, error: float, tol: float, limit: float) -> int:
     """Take the error of the last sweep, set the next ``OMEGA``, and say how to go on.
 
@@ -48,6 +55,7 @@ def decide(state: Array, error: float, tol: float, limit: float) -> int:
     relaxed; only a plain sweep can end the run. ``limit`` is the number of sweeps worth waiting
     for; 0 asks for plain sweeps to the end.
     """
+    one_version()
     w = state[OMEGA]
     state[SWEEPS] += 1.0
     if error <= tol:

@@ -9,7 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinkdist.passes.compiled import Array, compiled
+from sinkdist.passes.compiled import (
+    FLOAT,
+    INT,
+    INTEGERS,
+    MATRIX,
+    VECTOR,
+    Array,
+    compiled,
+    one_version,
+    shared,
+)
 from sinkdist.passes.pair import gather, plan_cost, relaxed_column_step, relaxed_row_pass, row_pass
 from sinkdist.solvers.relaxation import (
     BROKEN,
@@ -24,7 +34,7 @@ from sinkdist.solvers.relaxation import (
 )
 
 
-@compiled
+@shared(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, FLOAT, FLOAT, INT)
 def scale_pair(
     K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array, state: Array,
     tol: float, limit: float, sweeps: int,
@@ -33,6 +43,7 @@ def scale_pair(
 
     On return with DONE the rows of ``diag(u) K diag(v)`` are exact and the error is the columns'.
     """
+    one_version()
     n = c.size
     error = np.inf
     for _ in range(sweeps):
@@ -59,9 +70,10 @@ def scale_pair(
     return GO, error
 
 
-@compiled
+@shared(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR)
 def rows_exact(K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array) -> float:
     """End on a plain row pass, so that what is returned has exact rows; the columns' error."""
+    one_version()
     row_pass(K, r, v, u, acc)
     error = 0.0
     for j in range(c.size):
@@ -69,9 +81,10 @@ def rows_exact(K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array) -> 
     return error
 
 
-@compiled
+@shared(VECTOR, INTEGERS)
 def support(weights: Array, out: Array) -> int:
     """Write the indices of the positive weights; their number."""
+    one_version()
     count = 0
     for j in range(weights.size):
         if weights[j] > 0.0:
