@@ -2,6 +2,14 @@
 
 The c-transform of any potential is feasible for the dual of the exact distance, a plan rounded to
 exact marginals is feasible for the primal; so every bound here holds at any iterate.
+
+Each bound is proven with its rounding. Histograms that sum to 1 up to rounding stand for the
+exactly normalised ones, which differ by a relative error in every mass, and so do the sums below:
+`rounding_of(n)` bounds it for sums of ``n`` terms. A lower bound ``<f, r> + <g, c>`` may be off by that
+part of ``<|f|, r> + <|g|, c>``, so potentials are centred. A coupling whose marginals are off by a
+relative ``a`` can be mended by way of one move ``(i, j)`` that carries more than ``3a``: scale it
+down by ``1 - 2a``, send what is left of every row to ``j``, fetch what every column misses from
+``i``, and take both off that move. This costs at most ``3a ((r^T M)_j + (M c)_i)``.
 """
 
 from __future__ import annotations
@@ -13,11 +21,31 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Measures", "SparsePlan", "bracket", "entropic_plan", "least_at", "measure", "rounded"]
+__all__ = [
+    "Measures",
+    "SparsePlan",
+    "bracket",
+    "bracket_of_penalised",
+    "carried",
+    "certified",
+    "entropic_plan",
+    "least_at",
+    "measure",
+    "rounded",
+    "rounding_of",
+]
 
 Array = npt.NDArray[Any]
 
-_ROUNDING = 4e-16  # of the sum of the terms' sizes
+_EPS = 2.0**-53
+_CARRIED = 1e-11  #: mass of a move that rounding cannot take away
+#: The share of the value above which the repair of a plan is looked at again.
+_COSTLY = 1e-7
+
+
+def rounding_of(terms: int) -> float:
+    """A bound on the relative error of a sum of so many terms of one sign, each rounded as well."""
+    return (terms + 16) * _EPS
 
 
 def least_at(mean: float, spread: float, alpha: float) -> float:
@@ -75,16 +103,48 @@ def entropic_plan(M: Array, lam: float, f: Array, g: Array) -> npt.NDArray[np.fl
     return np.asarray(np.exp(P, out=P), dtype=np.float64)
 
 
-def rounded(P: Array, r: Array, c: Array) -> npt.NDArray[np.float64]:
-    """A coupling near ``P``: scaled down, then repaired by rank one (Altschuler et al. 2017)."""
+def rounded(P: Array, r: Array, c: Array, M: Array | None = None) -> npt.NDArray[np.float64]:
+    """A coupling near ``P``: scaled down, then repaired by rank one (Altschuler et al. 2017).
+
+    Where ``M`` is given and that repair is costly, because it uses every move, the missing mass
+    goes by the cheapest moves first if that costs less.
+    """
     with np.errstate(divide="ignore", over="ignore"):  # a sum of 0 is scaled by 1
         G = P * np.minimum(1.0, r / P.sum(axis=1))[:, None]
         G *= np.minimum(1.0, c / G.sum(axis=0))
     left = np.maximum(r - G.sum(axis=1), 0.0)
     missing = np.maximum(c - G.sum(axis=0), 0.0)
-    if left.sum() > 0.0:
-        G += np.outer(left, missing) / left.sum()
+    total = float(left.sum())
+    if total > 0.0:
+        repair = np.outer(left, missing / total)
+        if M is not None:
+            cost = float(np.vdot(repair, M))
+            if cost > _COSTLY * float(np.vdot(G, M)):
+                greedy = _cheapest_first(M, left, missing)
+                if float(np.vdot(greedy, M)) < cost:
+                    repair = greedy
+        G += repair
     return np.asarray(G, dtype=np.float64)
+
+
+def _cheapest_first(M: Array, left: Array, missing: Array) -> Array:
+    """Move the mass ``left`` to where it is ``missing``, each time by the cheapest move of a row.
+
+    What rounding leaves over on either side is in proportion to what was there.
+    """
+    left, missing = left.copy(), missing.copy()
+    moved = np.zeros(M.shape)
+    for i in np.flatnonzero(left):
+        for j in np.argsort(M[i], kind="stable"):
+            amount = min(left[i], missing[j])
+            moved[i, j] += amount
+            left[i] -= amount
+            missing[j] -= amount
+            if left[i] <= 0.0:
+                break
+    if left.sum() > 0.0 and missing.sum() > 0.0:
+        moved += np.outer(left, missing / missing.sum())
+    return moved
 
 
 def measure(P: Array, M: Array, lam: float, f: Array, g: Array, r: Array, c: Array) -> Measures:
@@ -92,21 +152,110 @@ def measure(P: Array, M: Array, lam: float, f: Array, g: Array, r: Array, c: Arr
     entropy = _entropy(P)
     rows, columns = P.sum(axis=1), P.sum(axis=0)
     alpha = max(0.0, -entropy - float(rows @ np.log(r)) - float(columns @ np.log(c)))
-    lower = max(
-        0.0,
-        float(f @ r + (M - f[:, None]).min(axis=0) @ c),
-        float(g @ c + (M - g).min(axis=1) @ r),
-    )
-    G = rounded(P, r, c)
-    upper = float(np.vdot(G, M))
+    G = rounded(P, r, c, M)
+    upper = cost_above(float(np.vdot(G, M)), M, r, c, np.nonzero(carried(G)))
+    lower = min(emd_below(M, lam, f, g, r, c), upper)
     if lam == 0.0:
         gap = 0.0
     elif lam == np.inf:
-        gap = max(0.0, upper - lower)
+        gap = upper - lower
     else:
-        dual = float(f @ r + g @ c) - (float(P.sum()) - 1.0) / lam
-        gap = max(0.0, upper - _entropy(G) / lam - dual)
+        gap = divergence_above(G, P, M, lam, f, g, r, c) / lam
     return Measures(float(np.vdot(P, M)), entropy, alpha, lower, upper, gap)
+
+
+def cost_above(cost: float, M: Array, r: Array, c: Array, used: tuple[Array, Array]) -> float:
+    """An upper bound on the exact distance from the ``cost`` of a coupling, with its rounding.
+
+    ``used`` are rows and columns of moves whose mass rounding cannot take away, as by `carried`.
+    """
+    rows, columns = used
+    detour = float(((M @ c)[rows] + (r @ M)[columns]).min())
+    return cost + rounding_of(r.size + c.size) * (cost + 3.0 * detour)
+
+
+def carried(mass: Array) -> Array:
+    """Which moves carry more than rounding could take away."""
+    return np.asarray(mass > min(_CARRIED, 0.5 * mass.max()))
+
+
+def emd_below(M: Array, lam: float, f: Array, g: Array, r: Array, c: Array) -> float:
+    """A lower bound on the exact distance: the best dual value that the potentials lead to.
+
+    Entropic potentials hold ``log(r) / lam``, which grows beyond all costs as lam becomes small;
+    without it they are as large as costs are. The potential 0 is tried as well.
+    """
+    row_side, column_side = [f, np.zeros_like(f)], [g, np.zeros_like(g)]
+    if 0.0 < lam < np.inf:
+        with np.errstate(over="ignore", invalid="ignore"):
+            row_side.append(f - np.log(r) / lam)
+            column_side.append(g - np.log(c) / lam)
+    values = [_dual_value(M, x, r, c) for x in row_side]
+    values += [_dual_value(M.T, y, c, r) for y in column_side]
+    return max(0.0, *(value - rounding for value, rounding in values))
+
+
+def certified(
+    M: Array, f: Array, r: Array, c: Array, cost: float, used: tuple[Array, Array]
+) -> tuple[float, float, float]:
+    """Bounds on the exact distance by a potential of the rows and the cost of a coupling.
+
+    Returns the lower and the upper one, and how much of their difference is rounding.
+    """
+    upper = cost_above(cost, M, r, c, used)
+    value, rounding = _dual_value(M, f, r, c)
+    return max(0.0, value - rounding), upper, rounding + (upper - cost)
+
+
+def _dual_value(M: Array, f: Array, r: Array, c: Array) -> tuple[float, float]:
+    """``<f, r> + <g, c>`` with the c-transform ``g`` of ``f``, and its rounding."""
+    if not np.isfinite(f).all():
+        return 0.0, 0.0
+    f = f - _weighted_median(f, r)  # near 0 where the mass is, so that the transform loses little
+    g = (M - f[:, None]).min(axis=0)
+    shift = 0.5 * (float(f @ r) - float(g @ c))  # both sides of one size
+    sizes = float(np.abs(f - shift) @ r + np.abs(g + shift) @ c) + float(np.abs(g) @ c)
+    value = float((f - shift) @ r + (g + shift) @ c)
+    return value, rounding_of(r.size + c.size) * sizes
+
+
+def _weighted_median(values: Array, weights: Array) -> float:
+    """A value with half of the weight on either side."""
+    order = np.argsort(values)
+    below = np.cumsum(weights[order])
+    middle = int(np.searchsorted(below, 0.5 * below[-1]))
+    return float(values[order[min(middle, values.size - 1)]])
+
+
+def divergence_above(
+    G: Array, P: Array, M: Array, lam: float, f: Array, g: Array, r: Array, c: Array
+) -> float:
+    """An upper bound on ``KL(G || P)``, which is lam times the gap of the coupling ``G``."""
+    positive = G > 0.0
+    mass = G[positive]
+    exponent = (lam * ((f[:, None] + g) - M))[positive]
+    logs = np.log(mass)
+    found = float(mass @ (logs - exponent)) + (float(P.sum()) - 1.0)
+    sizes = lam * float(np.abs(f) @ r + np.abs(g) @ c + np.vdot(G, M)) + float(mass @ np.abs(logs))
+    return max(0.0, found) + rounding_of(r.size + c.size) * (sizes + 2.0)
+
+
+def bracket_of_penalised(
+    pair: Measures, M: Array, lam: float, r: Array, c: Array
+) -> tuple[float, float]:
+    """A proven lower and upper bound on ``d^lam``, from what is known of a plan near its own.
+
+    ``|<G, M> - d^lam| <= range(M) / 2 * sqrt(2 lam gap)`` for the rounded plan G; between the
+    exact distance and the mean cost; at most ``min(h(r), h(c)) / lam`` above the exact distance.
+    """
+    unit = rounding_of(r.size + c.size)
+    mean = float(r @ M @ c)
+    if lam == 0.0:
+        return mean * (1.0 - 3.0 * unit), mean * (1.0 + 3.0 * unit)
+    slack = 0.5 * float(np.ptp(M)) * math.sqrt(2.0 * lam * pair.gap)
+    entropy = min(_entropy(r), _entropy(c)) * (1.0 + unit)
+    upper = min(pair.upper + slack, pair.upper + entropy / lam, mean * (1.0 + 3.0 * unit))
+    return min(max(pair.lower, pair.upper - slack), upper), upper
 
 
 def bracket(
@@ -118,16 +267,20 @@ def bracket(
     the divergence is convex, so the mixture has at most its share of the information.
     """
     P = entropic_plan(M, lam, f, g)
+    unit = rounding_of(r.size + c.size)
     log_r, log_c = np.log(r), np.log(c)
-    phi = lam * float(f @ r + g @ c) - (float(P.sum()) - 1.0) - float(r @ log_r + c @ log_c)
-    terms = lam * float(np.abs(f) @ r + np.abs(g) @ c) - float(r @ log_r + c @ log_c) + 1.0
-    phi -= _ROUNDING * terms  # what the sums above may have lost
-    lower = max((phi - alpha) / lam, float(f @ r + (M - f[:, None]).min(axis=0) @ c), 0.0)
-    G = rounded(P, r, c)
-    information = -_entropy(G) - float(r @ log_r) - float(c @ log_c)
+    entropies = -float(r @ log_r + c @ log_c)
+    phi = lam * float(f @ r + g @ c) - (float(P.sum()) - 1.0) + entropies
+    phi -= unit * (lam * float(np.abs(f) @ r + np.abs(g) @ c) + entropies + 2.0)
+    mean = float(r @ M @ c)
+    G = rounded(P, r, c, M)
+    information = -_entropy(G) + entropies
+    information += unit * (abs(_entropy(G)) + entropies + 10.0)
     share = 1.0 if information <= alpha else alpha / information
-    upper = share * float(np.vdot(G, M)) + (1.0 - share) * float(r @ M @ c)
-    return lower, upper
+    used = np.nonzero(carried(G))
+    upper = cost_above(share * float(np.vdot(G, M)) + (1.0 - share) * mean, M, r, c, used)
+    lower = max((phi - alpha) / lam, emd_below(M, lam, f, g, r, c))
+    return min(lower, upper), upper
 
 
 def _entropy(P: Array) -> float:

@@ -7,9 +7,8 @@ kept; the plan itself is computed on each access, because it is large.
 from __future__ import annotations
 
 import enum
-import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -159,10 +158,23 @@ class Solution:
             return None
         f, g = self._potentials(k)
         M, P = self.ground.matrix[np.ix_(rows, columns)], self._plan(k)[np.ix_(rows, columns)]
-        return bounds.measure(P, M, self._lam(k), f[rows], g[columns], r, c)
+        lam, known = self._lam(k), self._known_bracket(k)
+        pair = bounds.measure(P, M, lam, f[rows], g[columns], r, c)
+        if lam == np.inf and known is not None:  # proven by the solver, to the last bits
+            pair = replace(pair, lower=known[0], upper=known[1], gap=known[1] - known[0])
+        return pair
 
     def _bracket(self, k: int) -> tuple[float, float]:
-        known = None if self._brackets is None else self._brackets[k]
+        """Bounds on the distance asked for; they hold the value where it has converged."""
+        low, high = self._proven(k)
+        status = self.status if self._is_single else self.status[k]
+        if status == Status.CONVERGED:
+            value = float(self.value if self._is_single else self.value[k])
+            return min(low, value), max(high, value)
+        return low, high
+
+    def _proven(self, k: int) -> tuple[float, float]:
+        known = self._known_bracket(k)
         if known is not None:
             return known
         pair, lam = self._measures[k], self._lam(k)
@@ -170,13 +182,13 @@ class Solution:
             return np.nan, np.nan
         if lam == np.inf:
             return pair.lower, pair.upper
-        if lam == 0.0:
-            return pair.value, pair.value
-        # |<G, M> - d^lam| <= range(M) / 2 * sqrt(2 lam gap) for the rounded plan G
-        spread = self.ground.max - self.ground.min
-        rounding = 1e-15 * (pair.upper + abs(pair.entropy) / lam)
-        slack = 0.5 * spread * math.sqrt(2.0 * lam * (pair.gap + rounding))
-        return max(pair.lower, pair.upper - slack), pair.upper + slack
+        rows, columns, r, c = self._bins(k)
+        M = self.ground.matrix[np.ix_(rows, columns)]
+        return bounds.bracket_of_penalised(pair, M, lam, r, c)
+
+    def _known_bracket(self, k: int) -> tuple[float, float] | None:
+        """What the solver has proven already."""
+        return None if self._brackets is None else self._brackets[k]
 
     def _plan(self, k: int) -> npt.NDArray[np.float64]:
         """The plan of one pair, in the form that its lam asks for."""

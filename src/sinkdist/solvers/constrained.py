@@ -92,7 +92,7 @@ def constrained_pair(
                 error = exact.plan.marginal_error(r, c)
                 act = DONE if exact.solved else SLOW
                 return Constrained(
-                    np.inf, exact.upper, error, made, act, exact.f, exact.g, exact=exact
+                    np.inf, exact.value, error, made, act, exact.f, exact.g, exact=exact
                 )
             return _by_climbing(M, r, c, alpha, tol, lam, exact.lower, made, max_iter)
         if act != DONE or not certify:

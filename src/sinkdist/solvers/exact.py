@@ -3,44 +3,67 @@
 Costs and masses are scaled before the call, because the simplex compares with absolute constants.
 For a metric the mass that both histograms have in a bin stays there (the triangle inequality makes
 that optimal), which leaves a smaller problem. What comes back is certified: the potentials are made
-feasible by a c-transform, and the gap between primal and dual is looked at.
+feasible by a c-transform, and primal and dual have to agree up to their rounding. Where they do
+not, because masses or costs span more orders of magnitude than floats hold, the problem is solved
+once more in integers (`rational`).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
+from sinkdist import bounds
 from sinkdist.bounds import SparsePlan
 from sinkdist.passes.compiled import Array
+from sinkdist.solvers import rational
 
 __all__ = ["Exact", "exact_on_line", "exact_pair", "load_simplex"]
 
 _GAP = 1e-9  #: of the value: what counts as solved
-_ROUNDING = 1e-13  #: of the potentials
+_FINE = 1e-11  #: of the value: a gap beyond this is worth a look at the problem in integers
 _OUTLIER = 1e4  #: times the median: costs beyond this are looked at apart
 _STEPS = 10**8  #: of the simplex; more than it ever needed here
 
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """An optimal plan, feasible potentials, and the bounds they prove."""
+    """A plan, feasible potentials, and the bounds they prove.
+
+    Attributes
+    ----------
+    value : float
+        The cost of the plan.
+    lower, upper : float
+        Bounds on the distance, with their rounding.
+    rounding : float
+        How much of ``upper - lower`` is rounding.
+    """
 
     plan: SparsePlan
     f: Array
     g: Array
-    upper: float
+    value: float
     lower: float
+    upper: float
+    rounding: float
 
     @property
     def solved(self) -> bool:
-        """Whether primal and dual agree, up to what their sums lose in rounding."""
-        sizes = (np.abs(x[x > -np.inf]).max(initial=0.0) for x in (self.f, self.g))
-        rounding = _ROUNDING * float(sum(sizes))
-        return self.upper - self.lower <= _GAP * self.upper + rounding
+        """Whether primal and dual agree, up to what their sums may lose in rounding."""
+        return self._agrees(_GAP)
+
+    @property
+    def fine(self) -> bool:
+        """Whether they agree as well as can be expected of floats."""
+        return self._agrees(_FINE)
+
+    def _agrees(self, part: float) -> bool:
+        return 0.0 <= self.upper - self.lower <= part * self.upper + 2.0 * self.rounding
 
 
 def exact_pair(M: Array, r: Array, c: Array, *, metric: bool) -> Exact:
@@ -61,14 +84,26 @@ def exact_pair(M: Array, r: Array, c: Array, *, metric: bool) -> Exact:
     rows, columns = np.flatnonzero(a), np.flatnonzero(b)
     if rows.size == 0 or columns.size == 0:  # equal histograms
         return _certified(M, r, c, SparsePlan(stay, stay, common[stay]), stay[:1], np.zeros(1))
-    G, g = _simplex(np.ascontiguousarray(M[np.ix_(rows, columns)]), a[rows], b[columns])
+    costs, a, b = np.ascontiguousarray(M[np.ix_(rows, columns)]), a[rows], b[columns]
+    G, g = _simplex(costs, a, b)
     at, to = np.nonzero(G)
-    plan = SparsePlan(
+    found = _certified(M, r, c, _whole(rows, columns, at, to, G[at, to], stay, common), columns, g)
+    if found.fine:
+        return found
+    best = rational.transport(costs, a, b, g)
+    plan = _whole(rows, columns, best.rows, best.columns, best.mass, stay, common)
+    return _certified(M, r, c, plan, columns, best.g)
+
+
+def _whole(
+    rows: Array, columns: Array, at: Array, to: Array, mass: Array, stay: Array, common: Array
+) -> SparsePlan:
+    """A plan on some bins, with the mass that stays where it is."""
+    return SparsePlan(
         np.concatenate([rows[at], stay]),
         np.concatenate([columns[to], stay]),
-        np.concatenate([G[at, to], common[stay]]),
+        np.concatenate([mass, common[stay]]),
     )
-    return _certified(M, r, c, plan, columns, g)
 
 
 def _simplex(costs: Array, a: Array, b: Array) -> tuple[Array, Array]:
@@ -108,31 +143,58 @@ def _certified(M: Array, r: Array, c: Array, plan: SparsePlan, columns: Array, g
     """
     rows, all_columns = np.flatnonzero(r), np.flatnonzero(c)
     f = (M[np.ix_(rows, columns)] - g).min(axis=1)
-    h = (M[np.ix_(rows, all_columns)] - f[:, None]).min(axis=0)
-    upper = math.fsum(plan.mass * M[plan.rows, plan.columns])
-    lower = float(f @ r[rows] + h @ c[all_columns])
+    block = M[np.ix_(rows, all_columns)]
     whole_f, whole_g = np.full(r.size, -np.inf), np.full(c.size, -np.inf)
-    whole_f[rows], whole_g[all_columns] = f, h
-    return Exact(plan, whole_f, whole_g, upper, lower)
+    whole_f[rows], whole_g[all_columns] = f, (block - f[:, None]).min(axis=0)
+    value = math.fsum(plan.mass * M[plan.rows, plan.columns])
+    large = bounds.carried(plan.mass)
+    used = (
+        np.searchsorted(rows, plan.rows[large]),
+        np.searchsorted(all_columns, plan.columns[large]),
+    )
+    lower, upper, rounding = bounds.certified(block, f, r[rows], c[all_columns], value, used)
+    return Exact(plan, whole_f, whole_g, value, lower, upper, rounding)
 
 
 def exact_on_line(places: Array, r: Array, c: Array) -> Exact:
     """The closed form for bins on a line with the distance between them as cost.
 
     The value is the integral of ``|F - G|``, the distance of the cumulative sums; the plan is the
-    monotone one, and the potential has slope -1 where F is above G, +1 where it is below.
+    monotone one, and the potential has slope -1 where F is above G, +1 where it is below. Sums
+    start from the end that has less mass, so that a little mass far away is not lost beside 1.
     """
     order = np.argsort(places, kind="stable")
     x, a, b = places[order], r[order], c[order]
-    ahead = np.cumsum(a - b)[:-1]
+    ahead, sizes = _ahead(a, b)
     gaps = np.diff(x)
-    upper = math.fsum(np.abs(ahead) * gaps)
+    value = math.fsum(np.abs(ahead) * gaps)
+    rounding = bounds.rounding_of(r.size) * math.fsum(sizes * gaps)
+    if rounding > _FINE * value:
+        ahead = _ahead_in_integers(a, b)
+        value = math.fsum(np.abs(ahead) * gaps)
     potential = np.concatenate([[0.0], np.cumsum(-np.sign(ahead) * gaps)])
     f = np.empty(x.size)
     f[order] = potential
     rows, columns, mass = _monotone(a, b)
+    if abs(math.fsum(mass * np.abs(x[rows] - x[columns])) - value) > _FINE * value:
+        rows, columns, mass = _monotone_in_integers(a, b)
     plan = SparsePlan(order[rows], order[columns], mass)
-    return Exact(plan, f, -f, upper, float(f @ (r - c)))
+    return Exact(plan, f, -f, value, max(0.0, value - rounding), value + rounding, rounding)
+
+
+def _ahead(a: Array, b: Array) -> tuple[Array, Array]:
+    """``F - G`` between the bins, and the mass that was summed for it."""
+    difference, both = a - b, a + b
+    from_left, from_right = np.cumsum(difference)[:-1], -np.cumsum(difference[::-1])[-2::-1]
+    left, right = np.cumsum(both)[:-1], np.cumsum(both[::-1])[-2::-1]
+    return np.where(left <= right, from_left, from_right), np.minimum(left, right)
+
+
+def _ahead_in_integers(a: Array, b: Array) -> Array:
+    """The same without rounding, of the exactly normalised histograms."""
+    first, second, total = rational.on_one_total(a, b)
+    sums = accumulate(x - y for x, y in zip(first[:-1], second[:-1], strict=True))
+    return np.array([ahead / total for ahead in sums])
 
 
 def _monotone(a: Array, b: Array) -> tuple[Array, Array, Array]:
@@ -144,3 +206,18 @@ def _monotone(a: Array, b: Array) -> tuple[Array, Array, Array]:
     rows = np.searchsorted(F, middle)
     columns = np.searchsorted(G, middle)
     return np.minimum(rows, a.size - 1), np.minimum(columns, b.size - 1), np.diff(cuts)
+
+
+def _monotone_in_integers(a: Array, b: Array) -> tuple[Array, Array, Array]:
+    """The same without rounding: a mass of 1e-18 is not lost beside 1."""
+    left, missing, total = rational.on_one_total(a, b)
+    i, j, moves = 0, 0, []
+    while i < len(left) and j < len(missing):
+        amount = min(left[i], missing[j])
+        if amount:
+            moves.append((i, j, amount / total))
+        left[i] -= amount
+        missing[j] -= amount
+        i, j = (i + 1, j) if left[i] == 0 else (i, j + 1)
+    rows, columns, mass = (np.array(x) for x in zip(*moves, strict=True))
+    return rows, columns, mass

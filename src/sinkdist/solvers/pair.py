@@ -124,7 +124,8 @@ def _exact(task: Task, r: Array, c: Array) -> Outcome:
         end, ran = exact_pair(task.ground.costs, r, c, metric=task.metric), SIMPLEX
     error = end.plan.marginal_error(r, c)
     status = CONVERGED if end.solved else STATUS_OF[SLOW]
-    return Outcome(end.upper, error, 1, status, ran, end.f, end.g, np.inf, end.plan)
+    bracket = end.lower, end.upper
+    return Outcome(end.value, error, 1, status, ran, end.f, end.g, np.inf, end.plan, bracket)
 
 
 def _constrained(
