@@ -5,10 +5,10 @@ exact marginals is feasible for the primal; so every bound here holds at any ite
 
 Each bound is proven with its rounding. Histograms that sum to 1 up to rounding stand for the
 exactly normalised ones, which differ by a relative error in every mass, and so do the sums below:
-`rounding_of(n)` bounds it for sums of ``n`` terms. A lower bound ``<f, r> + <g, c>`` may be off by that
-part of ``<|f|, r> + <|g|, c>``, so potentials are centred. A coupling whose marginals are off by a
-relative ``a`` can be mended by way of one move ``(i, j)`` that carries more than ``3a``: scale it
-down by ``1 - 2a``, send what is left of every row to ``j``, fetch what every column misses from
+`rounding_of(n)` bounds it for sums of ``n`` terms. A lower bound ``<f, r> + <g, c>`` may be off by
+that part of ``<|f|, r> + <|g|, c>``, so potentials are centred. A coupling whose marginals are off
+by a relative ``a`` can be mended by way of one move ``(i, j)`` that carries more than ``3a``: scale
+it down by ``1 - 2a``, send what is left of every row to ``j``, fetch what every column misses from
 ``i``, and take both off that move. This costs at most ``3a ((r^T M)_j + (M c)_i)``.
 """
 
@@ -29,10 +29,12 @@ __all__ = [
     "carried",
     "certified",
     "entropic_plan",
+    "is_blurred",
     "least_at",
     "measure",
     "rounded",
     "rounding_of",
+    "value_and_error",
 ]
 
 Array = npt.NDArray[Any]
@@ -101,6 +103,18 @@ def entropic_plan(M: Array, lam: float, f: Array, g: Array) -> npt.NDArray[np.fl
     P = f[:, None] + g - M
     P *= lam
     return np.asarray(np.exp(P, out=P), dtype=np.float64)
+
+
+def value_and_error(P: Array, M: Array, r: Array, c: Array) -> tuple[float, float]:
+    """``<P, M>`` and ``|P1 - r|_1 + |P^T1 - c|_1`` of the plan that is returned."""
+    error = np.abs(P.sum(axis=1) - r).sum() + np.abs(P.sum(axis=0) - c).sum()
+    return float(np.vdot(P, M)), float(error)
+
+
+def is_blurred(lam: float, f: Array, g: Array, tol: float) -> bool:
+    """Whether rounding the potentials may change the plan by a part of ``tol`` that counts."""
+    largest = float(max(np.abs(f).max(), np.abs(g).max()))
+    return 8.0 * _EPS * lam * largest > 1e-3 * tol
 
 
 def rounded(P: Array, r: Array, c: Array, M: Array | None = None) -> npt.NDArray[np.float64]:

@@ -17,11 +17,8 @@ from sinkdist.solvers.task import Task
 from sinkdist.stopping import Stopping
 from sinkdist.strength import Kind, Strength
 
-__all__ = ["STRONGEST", "Call", "read_call", "read_families", "refuse_choice"]
+__all__ = ["Call", "read_call", "read_families", "refuse_choice"]
 
-#: lam times the largest cost beyond which the entropy is lost in rounding; a larger lam is solved
-#: here, and `Solution.lam` says so.
-STRONGEST = 1e11
 _LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
 _CHECKED_BINS = 512  #: up to which every triangle is looked at for a single pair
 
@@ -70,8 +67,6 @@ def read_call(
     ground, asked = Ground.of(ground), strength.read(lam=lam, reg=reg, alpha=alpha)
     if asked.kind is not Kind.PENALISED:
         refuse_choice(asked.kind, iterations, chosen.name)
-    elif asked.lam * ground.max > STRONGEST:
-        asked = Strength(STRONGEST / ground.max)
     return Call(ground, asked, stop, chosen, dtype)
 
 

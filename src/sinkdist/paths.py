@@ -74,7 +74,7 @@ def path(
     costs = block_of(call.ground.costs, rows, columns)
     a, b = R.dense(slice(0, 1))[0][rows], C.dense(slice(0, 1))[0][columns]
     R, C = R.copy(), C.copy()
-    rising, place = np.unique(np.minimum(strengths, call.strength.lam), return_inverse=True)
+    rising, place = np.unique(strengths, return_inverse=True)
     stop, solutions = call.stopping, []
     ends = climb_through(costs, rising.tolist(), a, b, stop.tol, stop.max_iter)
     for lam, end in zip(rising.tolist(), ends, strict=True):

@@ -10,7 +10,6 @@ import enum
 import math
 import numbers
 import reprlib
-import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +17,8 @@ from sinkdist.errors import InputError, InputTypeError
 
 __all__ = ["Kind", "Strength", "read"]
 
-# Below this, 1/lam is no longer a finite number and the entropy is all that is left.
-_SMALLEST_LAM = 1.0 / sys.float_info.max
+# Below this, log(mass) / lam is no longer a finite number and the entropy is all that is left.
+_SMALLEST_LAM = 1e-300
 
 
 class Kind(enum.Enum):

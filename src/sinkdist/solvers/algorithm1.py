@@ -12,38 +12,40 @@ import threading
 import numpy as np
 
 from sinkdist.passes.compiled import Array, compiled
-from sinkdist.passes.exponential import log_column_update, log_row_update, stabilised_kernel
-from sinkdist.passes.pair import column_sums, plan_cost, row_pass
+from sinkdist.passes.exponential import log_column_update, log_row_update
+from sinkdist.passes.pair import column_sums, row_pass
+
+_AT_ONCE = 5e7  #: kernel entries read in one compiled call, so that Ctrl-C is answered
 
 
 @compiled
-def _updates(K: Array, r: Array, c: Array, u: Array, v: Array, iterations: int) -> None:
-    """The loop of Algorithm 1 and its last line but one."""
-    acc = np.empty(c.size)
-    u[:] = float(r.size)  # x = ones / length(r)
-    column_sums(K, u, acc)
-    for _ in range(iterations):
+def _updates(K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array, updates: int) -> None:
+    """Some turns of the loop of Algorithm 1; ``acc`` holds ``K^T u``, before and after."""
+    for _ in range(updates):
         for j in range(c.size):
             v[j] = c[j] / acc[j]
         row_pass(K, r, v, u, acc)
-    for j in range(c.size):
-        v[j] = c[j] / acc[j]
 
 
 def algorithm1_pair(
-    K: Array, M: Array, lam: float, r: Array, c: Array, iterations: int
-) -> tuple[Array, Array, float] | None:
-    """One pair on bins with mass; potentials and value, or None where not representable."""
-    u, v = np.empty(r.size), np.empty(c.size)
-    _updates(K, r, c, u, v, iterations)
+    K: Array, lam: float, r: Array, c: Array, iterations: int
+) -> tuple[Array, Array] | None:
+    """One pair on bins with mass; its potentials, or None where not representable."""
+    u, v, acc = np.full(r.size, float(r.size)), np.empty(c.size), np.empty(c.size)
+    column_sums(K, u, acc)  # x = ones / length(r)
+    step = max(1, int(_AT_ONCE / K.size))
+    for done in range(0, iterations, step):
+        _updates(K, r, c, u, v, acc, min(step, iterations - done))
+    with np.errstate(all="ignore"):  # what is not representable is found below
+        np.divide(c, acc, out=v)
     if not (min(u.min(), v.min()) > 0.0 and max(u.max(), v.max()) < np.inf):
         return None
-    return np.log(u) / lam, np.log(v) / lam, plan_cost(K, M, u, v)
+    return np.log(u) / lam, np.log(v) / lam
 
 
 def algorithm1_log(
     M: Array, lam: float, r: Array, c: Array, iterations: int
-) -> tuple[Array, Array, float]:
+) -> tuple[Array, Array]:
     """The same in the log domain, for where the kernel is not representable."""
     f, g = np.full(r.size, math.log(r.size) / lam), np.zeros(c.size)
     row = np.empty(c.size)
@@ -52,9 +54,7 @@ def algorithm1_log(
         log_column_update(M, lam, c, f, g, row, bits, -1.0)
         log_row_update(M, lam, r, f, g, row, bits)
     log_column_update(M, lam, c, f, g, row, bits, -1.0)
-    K = np.empty(M.shape)
-    stabilised_kernel(M, lam, f, g, K, K.view(np.int64))
-    return f, g, plan_cost(K, M, np.ones(r.size), np.ones(c.size))
+    return f, g
 
 
 def algorithm1_block(

@@ -106,6 +106,9 @@ def constrained_pair(
         inner *= 0.1
     else:
         act = SLOW  # the proof stays wider than asked for
+    if lam > 0.0 and bounds.is_blurred(lam, f, g, tol):
+        value, error = bounds.value_and_error(bounds.entropic_plan(M, lam, f, g), M, r, c)
+        act = SLOW if act == DONE and error > tol else act
     if bracket is None and certify and lam > 0.0:
         bracket = bounds.bracket(M, lam, f, g, r, c, alpha)
     return Constrained(lam, value, error, made, act, f, g, bracket)
@@ -186,24 +189,32 @@ def constrain_each(
 
 @shared(MATRIX, VECTOR, VECTOR)
 def spread_of_costs(M: Array, r: Array, c: Array) -> tuple[float, float]:
-    """Mean of ``M`` under ``r c^T``, and the deviation that its row and column means leave."""
+    """Mean of ``M`` under ``r c^T``, and the deviation that its row and column means leave.
+
+    In units of the largest cost, so that squares neither overflow nor vanish.
+    """
     one_version()
     m, n = M.shape
+    top = M.max()
+    if not top > 0.0:
+        return 0.0, 0.0
     columns = np.zeros(n)
     mean, square, rows_square = 0.0, 0.0, 0.0
     for i in range(m):
         row, row_square = 0.0, 0.0
         for j in range(n):
-            row += c[j] * M[i, j]
-            row_square += c[j] * M[i, j] * M[i, j]
-            columns[j] += r[i] * M[i, j]
+            cost = M[i, j] / top
+            row += c[j] * cost
+            row_square += c[j] * cost * cost
+            columns[j] += r[i] * cost
         mean += r[i] * row
         square += r[i] * row_square
         rows_square += r[i] * row * row
     columns_square = 0.0
     for j in range(n):
         columns_square += c[j] * columns[j] * columns[j]
-    return mean, math.sqrt(max(square - rows_square - columns_square + mean * mean, 0.0))
+    variance = max(square - rows_square - columns_square + mean * mean, 0.0)
+    return top * mean, top * math.sqrt(variance)
 
 
 @shared(VECTOR)

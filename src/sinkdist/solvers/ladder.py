@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sinkdist import bounds
 from sinkdist.passes.compiled import Array
 from sinkdist.passes.exponential import stabilised_kernel
 from sinkdist.passes.pair import mean_cost, plan_cost, row_pass
@@ -28,6 +29,8 @@ FEW = 12  #: reads that a rung needs at least
 PLAIN_SWEEPS = 3  #: before Newton on each rung
 TRUSTED = 400.0  #: log scalings beyond this are absorbed: floored entries might matter
 FARTHEST_STEP = 3.0  #: distances of the last two rungs that potentials are extrapolated over
+OUTLIER = 4.0  #: times what a plan may have to use: costs above are clipped
+UNDERFLOW = 745.0  #: the exponent below which exp is 0
 WORK = 1e8  #: kernel entries read between two looks at the outside world
 
 
@@ -45,8 +48,45 @@ class Climb:
 
 def climb(M: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int) -> Climb:
     """Solve one pair at ``lam``; costs ``M`` and marginals hold positive mass only."""
+    costs = _without_outliers(M, lam, r, c)
+    end = _as_returned(_climb(costs, lam, r, c, tol, max_iter), M, costs, lam, r, c, tol)
+    if costs is not M and end.act != DONE and end.n_iter < max_iter:  # an outlier is needed
+        rest = max_iter - end.n_iter
+        again = _as_returned(_climb(M, lam, r, c, tol, rest), M, M, lam, r, c, tol)
+        end = again if again.error < end.error else end
+    return end
+
+
+def _without_outliers(M: Array, lam: float, r: Array, c: Array) -> Array:
+    """Costs clipped where no sensible plan moves mass; what comes out is measured with ``M``.
+
+    A plan that avoids the dearest moves differs from one that does not by cycles of at most
+    ``2 min(m, n)`` moves, which bounds how far potentials lie apart. The cost that no plan can
+    avoid is estimated by the cheapest move of every bin.
+    """
+    needed = max(float(M.min(axis=1).max()), float(M.min(axis=0).max()))
+    fewest = min(M.shape)
+    entropy = UNDERFLOW + 2.0 * abs(math.log(min(float(r.min()), float(c.min()))))
+    bound = 2.0 * fewest * needed + fewest * entropy / lam
+    return M if float(M.max()) <= OUTLIER * bound else np.minimum(M, bound)
+
+
+def _as_returned(
+    end: Climb, M: Array, costs: Array, lam: float, r: Array, c: Array, tol: float
+) -> Climb:
+    """Value and error of the plan that the potentials give, where rounding or clipping may show."""
+    if costs is M and not bounds.is_blurred(lam, end.f, end.g, tol):
+        return end
+    value, error = bounds.value_and_error(bounds.entropic_plan(M, lam, end.f, end.g), M, r, c)
+    act = DONE if error <= tol else (SLOW if end.act == DONE else end.act)
+    return replace(end, value=value, error=error, act=act)
+
+
+def _climb(M: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int) -> Climb:
+    """Climb to ``lam``, as far as the scaled kernels tell."""
     mean = mean_cost(M, r, c)
-    rungs = max(0, math.ceil(math.log(max(lam * mean, 1e-300) / FIRST) / math.log(RATIO)))
+    height = min(max(lam * mean, 1e-300), 1e300)
+    rungs = max(0, math.ceil(math.log(height / FIRST) / math.log(RATIO)))
     f, g = np.zeros(r.size), np.zeros(c.size)
     if max_iter < FEW * (rungs + 1):  # too few reads to climb: sweep, which is better than nothing
         made, error = log_sweeps(M, lam, r, c, f, g, tol, max_iter)
@@ -77,12 +117,14 @@ def climb_through(
     before: tuple[Array, Array, float] | None = None  # the solution before the last one
     last: tuple[Array, Array, float] | None = None
     for lam in lams:
-        if last is None or lam > 2.0 * RATIO * last[2]:
-            end = climb(M, lam, r, c, tol, max_iter)
-        else:
+        end = None
+        if last is not None and lam <= 2.0 * RATIO * last[2]:
             f, g = _extrapolated(last[0], last[1], before, last[2], lam)
-            f, g, value, error, made, act = _rung(M, K, lam, r, c, f, g, tol, max_iter)
-            end = Climb(f, g, value, error, made, act)
+            costs = _without_outliers(M, lam, r, c)
+            end = Climb(*_rung(costs, K, lam, r, c, f, g, tol, max_iter))
+            end = _as_returned(end, M, costs, lam, r, c, tol)
+        if end is None or (end.act == SLOW and end.error > tol):
+            end = climb(M, lam, r, c, tol, max_iter)
         before, last = last, (end.f, end.g, lam)
         yield end
 

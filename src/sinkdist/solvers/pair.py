@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinkdist.bounds import SparsePlan, least_at
+from sinkdist.bounds import SparsePlan, entropic_plan, is_blurred, least_at, value_and_error
 from sinkdist.passes.compiled import Array
-from sinkdist.passes.exponential import stabilised_kernel
 from sinkdist.passes.pair import gather, mean_cost, plan_cost
 from sinkdist.solvers.algorithm1 import algorithm1_log, algorithm1_pair
 from sinkdist.solvers.constrained import constrained_pair, is_vacuous
@@ -31,7 +30,7 @@ from sinkdist.solvers.scaling import rows_exact, scale_pair
 from sinkdist.solvers.task import Task
 from sinkdist.strength import Kind
 
-__all__ = ["block_of", "fall_back", "in_double", "is_hopeless", "solve_pair"]
+__all__ = ["as_returned", "block_of", "fall_back", "in_double", "is_hopeless", "solve_pair"]
 
 HOPELESS = 25.0  #: lam times the mean cost beyond which Newton is not preceded by sweeps
 EASY = 30.0  #: lam times the largest cost below which that is not even asked
@@ -79,12 +78,10 @@ def fall_back(task: Task, costs: Array, r: Array, c: Array) -> Outcome:
             end.value, end.error, end.n_iter, STATUS_OF[end.act], NEWTON, end.f, end.g, lam
         )
     f, g = np.zeros(r.size), np.zeros(c.size)
-    made, error = log_sweeps(costs, lam, r, c, f, g, task.tol, task.max_iter)
-    K = np.empty(costs.shape)
-    stabilised_kernel(costs, lam, f, g, K, K.view(np.int64))
-    value = plan_cost(K, costs, np.ones(r.size), np.ones(c.size))
-    status = STATUS_OF[DONE if error <= task.tol else GO]
-    return Outcome(value, error, made, status, LOG, f, g, lam)
+    made, swept = log_sweeps(costs, lam, r, c, f, g, task.tol, task.max_iter)
+    value, error = value_and_error(entropic_plan(costs, lam, f, g), costs, r, c)
+    act = DONE if error <= task.tol else (SLOW if swept <= task.tol else GO)
+    return Outcome(value, error, made, STATUS_OF[act], LOG, f, g, lam)
 
 
 def is_hopeless(task: Task, mean: float | Array) -> bool | Array:
@@ -200,7 +197,18 @@ def _scaled(
     outcome = Outcome(value, error, made, STATUS_OF[act], ran, lam=lam)
     if task.keep:
         outcome.f, outcome.g = np.log(u) / lam, np.log(v) / lam
+        if is_blurred(lam, outcome.f, outcome.g, task.tol):
+            as_returned(outcome, costs, r, c, task.tol)
     return outcome, made
+
+
+def as_returned(outcome: Outcome, costs: Array, r: Array, c: Array, tol: float) -> None:
+    """Value, error and status of the plan that the potentials of an outcome give."""
+    assert outcome.f is not None and outcome.g is not None
+    plan = entropic_plan(costs, outcome.lam, outcome.f, outcome.g)
+    outcome.value, outcome.error = value_and_error(plan, costs, r, c)
+    if outcome.status == CONVERGED and outcome.error > tol:
+        outcome.status = STATUS_OF[SLOW]
 
 
 def _fixed(
@@ -211,12 +219,7 @@ def _fixed(
     assert gibbs is not None and steps is not None
     found = None
     if gibbs.fits:
-        kernel = block_of(gibbs.kernel, rows, columns)
-        found = algorithm1_pair(kernel, costs, lam, r, c, steps)
-    f, g, value = found or algorithm1_log(costs, lam, r, c, steps)
-    error = np.nan
-    if task.keep or task.measured:
-        K = np.empty(costs.shape)
-        stabilised_kernel(costs, lam, f, g, K, K.view(np.int64))
-        error = float(np.abs(K.sum(axis=1) - r).sum())  # the columns are exact
+        found = algorithm1_pair(block_of(gibbs.kernel, rows, columns), lam, r, c, steps)
+    f, g = found or algorithm1_log(costs, lam, r, c, steps)
+    value, error = value_and_error(entropic_plan(costs, lam, f, g), costs, r, c)
     return Outcome(value, error, steps, FIXED, ALGORITHM1, f, g, lam)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -101,7 +102,7 @@ class _Tree:
         """Send as much as possible round the cycle that a move closes with the tree."""
         i, j = entering
         path = self._path(i, self.m + j)
-        edges = [_edge(x, y, self.m) for x, y in zip(path[:-1], path[1:], strict=True)]
+        edges = [_edge(x, y, self.m) for x, y in pairwise(path)]
         leaving = min(edges[::2], key=self.flow.__getitem__)
         amount = self.flow[leaving]
         for k, edge in enumerate(edges):

@@ -33,6 +33,9 @@ from sinkdist.solvers.relaxation import (
     decide,
 )
 
+#: Beside GO, DONE, SLOW and BROKEN: too many reads for one compiled call over many pairs.
+LONG = 5
+
 
 @shared(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, FLOAT, FLOAT, INT)
 def scale_pair(
@@ -95,21 +98,26 @@ def support(weights: Array, out: Array) -> int:
 
 @compiled
 def scale_each(
-    K: Array, M: Array, R: Array, C: Array, first: int, last: int,
-    tol: float, limit: float, sweeps: int, keep: bool,
+    K: Array, M: Array, R: Array, C: Array, first: int, reads: float,
+    tol: float, limit: float, max_iter: int, keep: bool,
     value: Array, error: Array, n_iter: Array, act: Array, relaxed: Array, U: Array, V: Array,
-) -> None:  # fmt: skip
-    """Scale the pairs ``first`` to ``last`` of a tile one after another on their own bins.
+) -> int:  # fmt: skip
+    """Scale the pairs of a tile from ``first`` on, one after another on their own bins.
 
-    ``R`` has one row (shared) or one per pair. Scalings go to ``U, V`` where ``keep`` says so, 0 on
-    bins without mass. A pair that has not converged within ``sweeps`` keeps GO; SLOW and BROKEN
-    ones are left for another solver.
+    Ends when ``reads`` kernel entries have been read, so that Ctrl-C is answered; returns the pair
+    to go on with. ``R`` has one row (shared) or one per pair. Scalings go to ``U, V`` where
+    ``keep`` says so, 0 on bins without mass. A pair that has not converged within ``max_iter``
+    sweeps keeps GO; SLOW and BROKEN ones are left for another solver, and so is, as LONG, one that
+    would take more than ``reads`` by itself.
     """
     d1, d2 = K.shape
     rows, columns = np.empty(d1, np.int64), np.empty(d2, np.int64)
     kernel, costs = np.empty(0, K.dtype), np.empty(0)
     state = np.empty(FIELDS)
-    for k in range(first, last):
+    left = reads
+    for k in range(first, C.shape[0]):
+        if left <= 0.0:
+            return k
         i = k if R.shape[0] > 1 else 0
         m, n = support(R[i], rows), support(C[k], columns)
         r, c = R[i][rows[:m]], C[k][columns[:n]]
@@ -122,9 +130,13 @@ def scale_each(
             gather(K, rows[:m], columns[:n], sub_K)
         u, v, acc = np.ones(m), np.ones(n), np.empty(n)
         begin(state)
+        sweeps = min(max_iter, int(reads / (m * n)) + 1)
         act[k], error[k] = scale_pair(sub_K, r, c, u, v, acc, state, tol, limit, sweeps)
         n_iter[k] = int(state[SWEEPS])
+        left -= float(n_iter[k] * m * n)
         relaxed[k] = state[THETA2] > 0.0
+        if act[k] == GO and sweeps < max_iter:
+            act[k] = LONG
         if act[k] == GO:
             error[k] = rows_exact(sub_K, r, c, u, v, acc)
         if act[k] == DONE or act[k] == GO:
@@ -136,3 +148,4 @@ def scale_each(
                     U[k, rows[a]] = u[a]
                 for b in range(n):
                     V[k, columns[b]] = v[b]
+    return C.shape[0]

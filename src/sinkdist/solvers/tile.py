@@ -9,14 +9,23 @@ from __future__ import annotations
 
 import numpy as np
 
+from sinkdist.bounds import is_blurred
 from sinkdist.ground.gibbs import Gibbs
 from sinkdist.passes.compiled import Array
 from sinkdist.solution import Status
 from sinkdist.solvers.algorithm1 import algorithm1_block
 from sinkdist.solvers.block import scale_block
 from sinkdist.solvers.constrained import constrain_each
-from sinkdist.solvers.outcome import ALGORITHM1, CONSTRAINED, INDEPENDENCE, Answers, potential
+from sinkdist.solvers.outcome import (
+    ALGORITHM1,
+    CONSTRAINED,
+    INDEPENDENCE,
+    Answers,
+    Outcome,
+    potential,
+)
 from sinkdist.solvers.pair import (
+    as_returned,
     block_of,
     fall_back,
     in_double,
@@ -25,7 +34,7 @@ from sinkdist.solvers.pair import (
     solve_pair,
 )
 from sinkdist.solvers.relaxation import BROKEN, DONE, GO, SLOW
-from sinkdist.solvers.scaling import scale_each
+from sinkdist.solvers.scaling import LONG, scale_each
 from sinkdist.solvers.task import Task
 from sinkdist.strength import Kind
 
@@ -109,6 +118,9 @@ def _to_tolerance(
             act[worth] = _scale(
                 task, gibbs, task.solver.patience, left, C[worth], sizes[worth], worth, answers
             )
+    for k in np.flatnonzero(act == LONG):
+        if not task.stop.is_set():
+            _alone(task, R, C, int(k), answers)
     for k in np.flatnonzero((act == SLOW) | (act == BROKEN)):
         if task.stop.is_set():
             break
@@ -143,7 +155,7 @@ def _scale(
     else:
         rows, columns = np.arange(R.shape[1]), np.arange(C.shape[1])
         U, V = (np.zeros((len(C) if task.keep else 0, d)) for d in task.ground.shape)
-        value, error, n_iter, act, relaxed = _one_by_one(task, patience, R, C, sizes, U, V)
+        value, error, n_iter, act, relaxed = _one_by_one(task, patience, R, C, U, V)
     answers.n_iter[where] = n_iter
     over = np.flatnonzero((act == DONE) | (act == GO))
     done = where[over]
@@ -153,11 +165,31 @@ def _scale(
     if task.keep:
         f, g = potential(U[over], gibbs.lam), potential(V[over], gibbs.lam)
         answers.put_potentials(done, rows, columns, f, g)
+        _as_returned(task, gibbs, R, C, over, done, answers)
     return act
 
 
+def _as_returned(
+    task: Task, gibbs: Gibbs, R: Array, C: Array, over: Array, done: Array, answers: Answers
+) -> None:
+    """Value, error and status of the plans that are returned, where rounding may show."""
+    assert answers.f is not None and answers.g is not None
+    for k, pair in zip(over, done, strict=True):
+        r, c = in_double(R[k if len(R) > 1 else 0]), in_double(C[k])
+        rows, columns = np.flatnonzero(r), np.flatnonzero(c)
+        f, g = answers.f[pair, rows], answers.g[pair, columns]
+        if gibbs.dtype == np.float32 or is_blurred(gibbs.lam, f, g, task.tol):
+            outcome = Outcome(
+                answers.value[pair], answers.error[pair], answers.n_iter[pair],
+                answers.status[pair], answers.solver[pair], f, g, gibbs.lam,
+            )  # fmt: skip
+            costs = block_of(task.ground.costs, rows, columns)
+            as_returned(outcome, costs, r[rows], c[columns], task.tol)
+            answers.put(pair, outcome)
+
+
 def _one_by_one(
-    task: Task, patience: float, R: Array, C: Array, sizes: Array, U: Array, V: Array
+    task: Task, patience: float, R: Array, C: Array, U: Array, V: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
     """Each pair on its own bins, in compiled chunks short enough to be interrupted between."""
     pairs, gibbs = len(C), task.gibbs
@@ -165,12 +197,10 @@ def _one_by_one(
     R, C = (np.array(in_double(H), order="C") for H in (R, C))
     value, error = np.full(pairs, np.nan), np.full(pairs, np.inf)
     n_iter, act, relaxed = np.zeros(pairs, np.int64), np.full(pairs, GO), np.zeros(pairs, bool)
-    step = max(1, int(_CHUNK / (40 * sizes.mean())))
-    for first in range(0, pairs, step):
-        if task.stop.is_set():
-            break
-        scale_each(
-            gibbs.kernel, task.ground.costs, R, C, first, min(first + step, pairs), task.tol,
+    following = 0
+    while following < pairs and not task.stop.is_set():
+        following = scale_each(
+            gibbs.kernel, task.ground.costs, R, C, following, _CHUNK, task.tol,
             patience, task.max_iter, task.keep, value, error, n_iter, act, relaxed, U, V,
         )  # fmt: skip
     return value, error, n_iter, act, relaxed
