@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sinkdist import stopping, strength
-from sinkdist.call import STRONGEST, refuse_choice
+from sinkdist.call import refuse_choice
 from sinkdist.devices.kinds import Home, home_of
 from sinkdist.devices.reading import Costs, Family, check, read_costs, read_family
 from sinkdist.devices.transport import Domain, Numbers, Question, safe_exponent
@@ -121,12 +121,9 @@ def read(
     costs = read_costs(home, ground, dtype)
     found = families(costs, dtype)
     costs, known = check(home, dtype, found, costs, options.normalize, options.on_empty)
-    penalised, largest = asked.kind is Kind.PENALISED, costs.largest
-    if penalised and largest is not None and asked.lam * largest > STRONGEST:
-        asked = Strength(STRONGEST / largest)
     domain, wide = _domain(home, dtype, asked, costs.largest, solver.name)
     if wide:
-        costs = replace(read_costs(home, ground, _DOUBLE), largest=largest)
+        costs = replace(read_costs(home, ground, _DOUBLE), largest=costs.largest)
         found = families(costs, _DOUBLE)
     question = Question(domain, stop.iterations, solver.name != "plain", keep, costs.learns)
     return Call(home, costs, asked, stop, question, dtype, known), found[0], found[-1]
