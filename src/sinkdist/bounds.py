@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "TIGHT",
     "Measures",
     "SparsePlan",
     "bracket",
@@ -40,6 +41,7 @@ __all__ = [
 Array = npt.NDArray[Any]
 
 _EPS = 2.0**-53
+_FINITE = 600.0  #: the largest exponent of an entry of a plan; entries of couplings are at most 1
 _CARRIED = 1e-11  #: mass of a move that rounding cannot take away
 #: The share of the value above which the repair of a plan is looked at again.
 _COSTLY = 1e-7
@@ -62,6 +64,12 @@ class SparsePlan:
     rows: Array
     columns: Array
     mass: Array
+
+    @classmethod
+    def of(cls, P: Array) -> SparsePlan:
+        """The entries of a matrix that are not 0."""
+        rows, columns = np.nonzero(P)
+        return cls(rows, columns, P[rows, columns])
 
     def dense(self, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
         """The plan as a matrix."""
@@ -99,16 +107,23 @@ class Measures:
 
 
 def entropic_plan(M: Array, lam: float, f: Array, g: Array) -> npt.NDArray[np.float64]:
-    """``P = exp(lam (f_i + g_j - M_ij))``."""
+    """``P = exp(lam (f_i + g_j - M_ij))``, finite whatever the potentials are."""
     P = f[:, None] + g - M
-    P *= lam
+    with np.errstate(over="ignore"):
+        P *= lam
+    np.minimum(P, _FINITE, out=P)
     return np.asarray(np.exp(P, out=P), dtype=np.float64)
 
 
 def value_and_error(P: Array, M: Array, r: Array, c: Array) -> tuple[float, float]:
     """``<P, M>`` and ``|P1 - r|_1 + |P^T1 - c|_1`` of the plan that is returned."""
-    error = np.abs(P.sum(axis=1) - r).sum() + np.abs(P.sum(axis=0) - c).sum()
-    return float(np.vdot(P, M)), float(error)
+    with np.errstate(over="ignore"):  # an error beyond all numbers is one too
+        error = np.abs(P.sum(axis=1) - r).sum() + np.abs(P.sum(axis=0) - c).sum()
+        return float(np.vdot(P, M)), float(error)
+
+
+#: Tolerances below this may be less than what potentials lose in rounding, also where kernels fit.
+TIGHT = 1e-9
 
 
 def is_blurred(lam: float, f: Array, g: Array, tol: float) -> bool:
@@ -161,8 +176,13 @@ def _cheapest_first(M: Array, left: Array, missing: Array) -> Array:
     return moved
 
 
-def measure(P: Array, M: Array, lam: float, f: Array, g: Array, r: Array, c: Array) -> Measures:
-    """All certificates of one pair on bins with mass; ``lam`` may be 0 or inf."""
+def measure(
+    P: Array, M: Array, lam: float, f: Array, g: Array, r: Array, c: Array, *, scaled: bool = True
+) -> Measures:
+    """All certificates of one pair on bins with mass; ``lam`` may be 0 or inf.
+
+    ``scaled`` says whether ``P`` is the plan that the potentials give at a finite ``lam``.
+    """
     entropy = _entropy(P)
     rows, columns = P.sum(axis=1), P.sum(axis=0)
     alpha = max(0.0, -entropy - float(rows @ np.log(r)) - float(columns @ np.log(c)))
@@ -173,12 +193,14 @@ def measure(P: Array, M: Array, lam: float, f: Array, g: Array, r: Array, c: Arr
         gap = 0.0
     elif lam == np.inf:
         gap = upper - lower
+    elif not scaled:
+        gap = (upper - lower) + information_above(G, r, c) / lam
     else:
         gap = divergence_above(G, P, M, lam, f, g, r, c) / lam
     return Measures(float(np.vdot(P, M)), entropy, alpha, lower, upper, gap)
 
 
-def cost_above(cost: float, M: Array, r: Array, c: Array, used: tuple[Array, Array]) -> float:
+def cost_above(cost: float, M: Array, r: Array, c: Array, used: tuple[Array, ...]) -> float:
     """An upper bound on the exact distance from the ``cost`` of a coupling, with its rounding.
 
     ``used`` are rows and columns of moves whose mass rounding cannot take away, as by `carried`.
@@ -210,7 +232,7 @@ def emd_below(M: Array, lam: float, f: Array, g: Array, r: Array, c: Array) -> f
 
 
 def certified(
-    M: Array, f: Array, r: Array, c: Array, cost: float, used: tuple[Array, Array]
+    M: Array, f: Array, r: Array, c: Array, cost: float, used: tuple[Array, ...]
 ) -> tuple[float, float, float]:
     """Bounds on the exact distance by a potential of the rows and the cost of a coupling.
 
@@ -254,6 +276,13 @@ def divergence_above(
     return max(0.0, found) + rounding_of(r.size + c.size) * (sizes + 2.0)
 
 
+def information_above(G: Array, r: Array, c: Array) -> float:
+    """An upper bound on ``KL(G || r c^T) = h(r) + h(c) - h(G)`` of a coupling."""
+    entropies, entropy = _entropy(r) + _entropy(c), _entropy(G)
+    margin = rounding_of(r.size + c.size) * (abs(entropy) + entropies + 10.0)
+    return max(0.0, entropies - entropy) + margin
+
+
 def bracket_of_penalised(
     pair: Measures, M: Array, lam: float, r: Array, c: Array
 ) -> tuple[float, float]:
@@ -288,8 +317,7 @@ def bracket(
     phi -= unit * (lam * float(np.abs(f) @ r + np.abs(g) @ c) + entropies + 2.0)
     mean = float(r @ M @ c)
     G = rounded(P, r, c, M)
-    information = -_entropy(G) + entropies
-    information += unit * (abs(_entropy(G)) + entropies + 10.0)
+    information = information_above(G, r, c)
     share = 1.0 if information <= alpha else alpha / information
     used = np.nonzero(carried(G))
     upper = cost_above(share * float(np.vdot(G, M)) + (1.0 - share) * mean, M, r, c, used)

@@ -70,7 +70,8 @@ class Solution:
         exact distance; where ``alpha`` was given, what was found.
     potentials : tuple of ndarray
         ``f, g`` in units of cost with ``P = exp(lam (f_i + g_j - M_ij))``; -inf on bins without
-        mass.
+        mass. Where lam is so large that floats cannot hold the plan in this form, they are those of
+        the exact distance, and so is the plan.
     ground : Ground
         The costs.
 
@@ -159,7 +160,8 @@ class Solution:
         f, g = self._potentials(k)
         M, P = self.ground.matrix[np.ix_(rows, columns)], self._plan(k)[np.ix_(rows, columns)]
         lam, known = self._lam(k), self._known_bracket(k)
-        pair = bounds.measure(P, M, lam, f[rows], g[columns], r, c)
+        scaled = self._sparse(k) is None
+        pair = bounds.measure(P, M, lam, f[rows], g[columns], r, c, scaled=scaled)
         if lam == np.inf and known is not None:  # proven by the solver, to the last bits
             pair = replace(pair, lower=known[0], upper=known[1], gap=known[1] - known[0])
         return pair
@@ -192,12 +194,16 @@ class Solution:
 
     def _plan(self, k: int) -> npt.NDArray[np.float64]:
         """The plan of one pair, in the form that its lam asks for."""
-        lam, sparse = self._lam(k), None if self._plans is None else self._plans[k]
+        lam, sparse = self._lam(k), self._sparse(k)
         if sparse is not None:
             return sparse.dense(self.ground.shape)
         if lam == 0.0:
             return np.outer(_row(self._r, k), _row(self._c, k)).astype(np.float64)
         return bounds.entropic_plan(self.ground.matrix, lam, *self._potentials(k))
+
+    def _sparse(self, k: int) -> SparsePlan | None:
+        """The plan, where potentials do not give it."""
+        return None if self._plans is None else self._plans[k]
 
     def _bins(self, k: int) -> tuple[Array, Array, Array, Array]:
         """Bins with mass of one pair, and the masses, which sum to 1 in float64."""

@@ -13,7 +13,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import types
 
 from sinkdist import bounds
 from sinkdist.bounds import SparsePlan
@@ -21,6 +20,7 @@ from sinkdist.passes.compiled import (
     FLOAT,
     INT,
     MATRIX,
+    NODE,
     VECTOR,
     Array,
     compiled,
@@ -39,7 +39,6 @@ from sinkdist.solvers.scaling import scale_pair, support
 
 #: ``lam, Phi, value, information`` at one lam.
 Node = tuple[float, float, float, float]
-NODE = types.UniTuple(FLOAT, 4)
 
 #: Beside DONE and SLOW: lam has become so large that the constraint may be vacuous.
 VACUOUS = 4

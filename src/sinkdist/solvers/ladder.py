@@ -160,10 +160,14 @@ def _rung(
         reads += made
         if act != BROKEN:
             log_u, log_v = np.log(u), np.log(v)
-            f, g = f + log_u / lam, g + log_v / lam
+            old_f, old_g, f, g = f, g, f + log_u / lam, g + log_v / lam
             trusted = log_u.max() + log_v.max() < TRUSTED
             if trusted and (act == DONE or (act == GO and reads >= allowance)):
                 return f, g, plan_cost(K, M, u, v), error, reads, act
+            stuck = np.array_equal(f, old_f) and np.array_equal(g, old_g)  # lost in rounding
+            if stuck or reads >= allowance:
+                value, error = bounds.value_and_error(bounds.entropic_plan(M, lam, f, g), M, r, c)
+                return f, g, value, error, reads, SLOW if stuck else GO
         if act in (BROKEN, SLOW):
             failures += 1
             newton.begin(control)

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinkdist.bounds import SparsePlan, entropic_plan, is_blurred, least_at, value_and_error
+from sinkdist.bounds import TIGHT, SparsePlan, entropic_plan, is_blurred, least_at, value_and_error
 from sinkdist.passes.compiled import Array
 from sinkdist.passes.pair import gather, mean_cost, plan_cost
-from sinkdist.solvers.algorithm1 import algorithm1_log, algorithm1_pair
+from sinkdist.solvers.algorithm1 import (
+    algorithm1_log,
+    algorithm1_pair,
+    plan_with_exact_columns,
+)
 from sinkdist.solvers.constrained import constrained_pair, is_vacuous
 from sinkdist.solvers.exact import exact_on_line, exact_pair
 from sinkdist.solvers.ladder import climb
+from sinkdist.solvers.limit import at_the_limit, is_lost, reconsidered
 from sinkdist.solvers.log import log_sweeps
 from sinkdist.solvers.outcome import (
     ALGORITHM1,
@@ -30,7 +35,9 @@ from sinkdist.solvers.scaling import rows_exact, scale_pair
 from sinkdist.solvers.task import Task
 from sinkdist.strength import Kind
 
-__all__ = ["as_returned", "block_of", "fall_back", "in_double", "is_hopeless", "solve_pair"]
+__all__ = [
+    "as_returned", "block_of", "fall_back", "in_double", "is_hopeless", "on_all_bins", "solve_pair",
+]  # fmt: skip
 
 HOPELESS = 25.0  #: lam times the mean cost beyond which Newton is not preceded by sweeps
 EASY = 30.0  #: lam times the largest cost below which that is not even asked
@@ -71,17 +78,23 @@ def in_double(weights: Array) -> Array:
 
 def fall_back(task: Task, costs: Array, r: Array, c: Array) -> Outcome:
     """What scaling hands over: Newton on a ladder, or sweeps in the log domain."""
-    lam = task.strength.lam
+    lam, tol = task.strength.lam, task.tol
+    if is_lost(costs, lam, r, c):
+        outcome = at_the_limit(costs, lam, r, c, tol)
+        if outcome.status == CONVERGED:
+            return outcome
     if task.solver.fallback == "newton":
-        end = climb(costs, lam, r, c, task.tol, task.max_iter)
-        return Outcome(
+        end = climb(costs, lam, r, c, tol, task.max_iter)
+        outcome = Outcome(
             end.value, end.error, end.n_iter, STATUS_OF[end.act], NEWTON, end.f, end.g, lam
         )
-    f, g = np.zeros(r.size), np.zeros(c.size)
-    made, swept = log_sweeps(costs, lam, r, c, f, g, task.tol, task.max_iter)
-    value, error = value_and_error(entropic_plan(costs, lam, f, g), costs, r, c)
-    act = DONE if error <= task.tol else (SLOW if swept <= task.tol else GO)
-    return Outcome(value, error, made, STATUS_OF[act], LOG, f, g, lam)
+    else:
+        f, g = np.zeros(r.size), np.zeros(c.size)
+        made, swept = log_sweeps(costs, lam, r, c, f, g, tol, task.max_iter)
+        value, error = value_and_error(entropic_plan(costs, lam, f, g), costs, r, c)
+        act = DONE if error <= tol else (SLOW if swept <= tol else GO)
+        outcome = Outcome(value, error, made, STATUS_OF[act], LOG, f, g, lam)
+    return reconsidered(outcome, costs, r, c, tol)
 
 
 def is_hopeless(task: Task, mean: float | Array) -> bool | Array:
@@ -104,6 +117,19 @@ def block_of(matrix: Array, rows: Array | None, columns: Array | None) -> Array:
     out = np.empty((rows.size, columns.size), matrix.dtype)
     gather(matrix, rows, columns, out)
     return out
+
+
+def on_all_bins(
+    plan: SparsePlan | None, rows: Array | None, columns: Array | None
+) -> SparsePlan | None:
+    """A plan on bins with mass, by the places of these among all bins."""
+    if plan is None:
+        return None
+    return SparsePlan(
+        plan.rows if rows is None else rows[plan.rows],
+        plan.columns if columns is None else columns[plan.columns],
+        plan.mass,
+    )
 
 
 def _support(histogram: Array) -> Array | None:
@@ -138,12 +164,7 @@ def _constrained(
     end = constrained_pair(costs, r, c, alpha, task.tol, task.max_iter, certify=task.keep)
     status, ran, plan, bracket = STATUS_OF[end.act], CONSTRAINED, None, end.bracket
     if end.exact is not None:
-        small, ran = end.exact.plan, SIMPLEX
-        plan = SparsePlan(
-            small.rows if rows is None else rows[small.rows],
-            small.columns if columns is None else columns[small.columns],
-            small.mass,
-        )
+        ran, plan = SIMPLEX, on_all_bins(end.exact.plan, rows, columns)
         bracket = end.exact.lower, end.exact.upper
     return Outcome(
         end.value, end.error, end.n_iter, status, ran, end.f, end.g, end.lam, plan, bracket
@@ -173,6 +194,7 @@ def _penalised(
             return outcome
     outcome = fall_back(task, costs, r, c)
     outcome.n_iter += made
+    outcome.plan = on_all_bins(outcome.plan, rows, columns)
     return outcome
 
 
@@ -195,7 +217,7 @@ def _scaled(
         return None, made
     value, ran = plan_cost(K, costs, u, v), int(state[THETA2] > 0.0)
     outcome = Outcome(value, error, made, STATUS_OF[act], ran, lam=lam)
-    if task.keep:
+    if task.keep or task.tol < TIGHT:
         outcome.f, outcome.g = np.log(u) / lam, np.log(v) / lam
         if is_blurred(lam, outcome.f, outcome.g, task.tol):
             as_returned(outcome, costs, r, c, task.tol)
@@ -217,9 +239,18 @@ def _fixed(
     """Algorithm 1; in the log domain where the kernel or a scaling is not representable."""
     gibbs, steps, lam = task.gibbs, task.iterations, task.strength.lam
     assert gibbs is not None and steps is not None
-    found = None
-    if gibbs.fits:
-        found = algorithm1_pair(block_of(gibbs.kernel, rows, columns), lam, r, c, steps)
-    f, g = found or algorithm1_log(costs, lam, r, c, steps)
-    value, error = value_and_error(entropic_plan(costs, lam, f, g), costs, r, c)
-    return Outcome(value, error, steps, FIXED, ALGORITHM1, f, g, lam)
+    K = block_of(gibbs.kernel, rows, columns) if gibbs.fits else None
+    scalings = None if K is None else algorithm1_pair(K, r, c, steps)
+    if K is not None and scalings is not None:
+        u, v = scalings
+        wanted = task.keep or task.measured
+        error = float(np.abs(u * (K @ v) - r).sum()) if wanted else np.nan  # columns are exact
+        f, g = np.log(u) / lam, np.log(v) / lam
+        return Outcome(plan_cost(K, costs, u, v), error, steps, FIXED, ALGORITHM1, f, g, lam)
+    f, g = algorithm1_log(costs, lam, r, c, steps)
+    P = plan_with_exact_columns(costs, lam, f, c)
+    value, error = value_and_error(P, costs, r, c)
+    outcome = Outcome(value, error, steps, FIXED, ALGORITHM1, f, g, lam)
+    if is_blurred(lam, f, g, task.tol):  # the potentials do not give this plan
+        outcome.plan = on_all_bins(SparsePlan.of(P), rows, columns)
+    return outcome

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinkdist.bounds import is_blurred
+from sinkdist.bounds import TIGHT, is_blurred
 from sinkdist.ground.gibbs import Gibbs
 from sinkdist.passes.compiled import Array
 from sinkdist.solution import Status
@@ -31,6 +31,7 @@ from sinkdist.solvers.pair import (
     in_double,
     is_hopeless,
     may_be_hopeless,
+    on_all_bins,
     solve_pair,
 )
 from sinkdist.solvers.relaxation import BROKEN, DONE, GO, SLOW
@@ -131,6 +132,8 @@ def _to_tolerance(
         outcome.n_iter += int(answers.n_iter[k])
         answers.put(k, outcome)
         answers.put_potentials(k, rows, columns, outcome.f, outcome.g)
+        if answers.plans is not None:
+            answers.plans[k] = on_all_bins(outcome.plan, rows, columns)
 
 
 def _scale(
@@ -138,6 +141,7 @@ def _scale(
     answers: Answers,
 ) -> Array:  # fmt: skip
     """Sweeps for the pairs ``where`` of the tile; how each stands."""
+    keep = task.keep or task.tol < TIGHT
     if len(C) >= _BLOCK_PAIRS and sizes.mean() > _BLOCK_ENTRIES[gibbs.dtype]:
         rows, columns = _union(R), _union(C)
         kernel = block_of(gibbs.kernel, rows, columns)
@@ -154,42 +158,46 @@ def _scale(
         value = _values(gibbs, rows, columns, U, V)
     else:
         rows, columns = np.arange(R.shape[1]), np.arange(C.shape[1])
-        U, V = (np.zeros((len(C) if task.keep else 0, d)) for d in task.ground.shape)
-        value, error, n_iter, act, relaxed = _one_by_one(task, patience, R, C, U, V)
+        U, V = (np.zeros((len(C) if keep else 0, d)) for d in task.ground.shape)
+        value, error, n_iter, act, relaxed = _one_by_one(task, patience, keep, R, C, U, V)
     answers.n_iter[where] = n_iter
     over = np.flatnonzero((act == DONE) | (act == GO))
     done = where[over]
     answers.value[done], answers.error[done] = value[over], error[over]
     answers.status[done] = np.where(act[over] == DONE, Status.CONVERGED, Status.MAX_ITER)
     answers.solver[done] = relaxed[over]
-    if task.keep:
+    if keep:
         f, g = potential(U[over], gibbs.lam), potential(V[over], gibbs.lam)
         answers.put_potentials(done, rows, columns, f, g)
-        _as_returned(task, gibbs, R, C, over, done, answers)
+        for k, pair in enumerate(over):
+            some, others = np.isfinite(f[k]), np.isfinite(g[k])
+            if gibbs.dtype == np.float32 or is_blurred(
+                gibbs.lam, f[k, some], g[k, others], task.tol
+            ):
+                r, c = in_double(R[pair if len(R) > 1 else 0]), in_double(C[pair])
+                _as_returned(
+                    task, rows[some], columns[others], r, c, f[k, some], g[k, others],
+                    int(done[k]), answers,
+                )  # fmt: skip
     return act
 
 
 def _as_returned(
-    task: Task, gibbs: Gibbs, R: Array, C: Array, over: Array, done: Array, answers: Answers
-) -> None:
-    """Value, error and status of the plans that are returned, where rounding may show."""
-    assert answers.f is not None and answers.g is not None
-    for k, pair in zip(over, done, strict=True):
-        r, c = in_double(R[k if len(R) > 1 else 0]), in_double(C[k])
-        rows, columns = np.flatnonzero(r), np.flatnonzero(c)
-        f, g = answers.f[pair, rows], answers.g[pair, columns]
-        if gibbs.dtype == np.float32 or is_blurred(gibbs.lam, f, g, task.tol):
-            outcome = Outcome(
-                answers.value[pair], answers.error[pair], answers.n_iter[pair],
-                answers.status[pair], answers.solver[pair], f, g, gibbs.lam,
-            )  # fmt: skip
-            costs = block_of(task.ground.costs, rows, columns)
-            as_returned(outcome, costs, r[rows], c[columns], task.tol)
-            answers.put(pair, outcome)
+    task: Task, rows: Array, columns: Array, r: Array, c: Array, f: Array, g: Array, k: int,
+    answers: Answers,
+) -> None:  # fmt: skip
+    """Value, error and status of the plan that is returned, where rounding may show."""
+    outcome = Outcome(
+        answers.value[k], answers.error[k], answers.n_iter[k], answers.status[k],
+        answers.solver[k], f, g, task.strength.lam,
+    )  # fmt: skip
+    costs = block_of(task.ground.costs, rows, columns)
+    as_returned(outcome, costs, r[rows], c[columns], task.tol)
+    answers.put(k, outcome)
 
 
 def _one_by_one(
-    task: Task, patience: float, R: Array, C: Array, U: Array, V: Array
+    task: Task, patience: float, keep: bool, R: Array, C: Array, U: Array, V: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
     """Each pair on its own bins, in compiled chunks short enough to be interrupted between."""
     pairs, gibbs = len(C), task.gibbs
@@ -201,7 +209,7 @@ def _one_by_one(
     while following < pairs and not task.stop.is_set():
         following = scale_each(
             gibbs.kernel, task.ground.costs, R, C, following, _CHUNK, task.tol,
-            patience, task.max_iter, task.keep, value, error, n_iter, act, relaxed, U, V,
+            patience, task.max_iter, keep, value, error, n_iter, act, relaxed, U, V,
         )  # fmt: skip
     return value, error, n_iter, act, relaxed
 
