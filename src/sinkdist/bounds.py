@@ -21,30 +21,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sinkdist.plans import entropic_plan
+
 __all__ = [
-    "TIGHT",
     "Measures",
-    "SparsePlan",
     "bracket",
     "bracket_of_penalised",
     "carried",
     "certified",
-    "entropic_plan",
-    "is_blurred",
     "least_at",
     "measure",
     "rounded",
     "rounding_of",
-    "value_and_error",
 ]
 
 Array = npt.NDArray[Any]
 
 _EPS = 2.0**-53
-_FINITE = 600.0  #: the largest exponent of an entry of a plan; entries of couplings are at most 1
 _CARRIED = 1e-11  #: mass of a move that rounding cannot take away
 #: The share of the value above which the repair of a plan is looked at again.
-_COSTLY = 1e-7
+_COSTLY = 1e-3
 
 
 def rounding_of(terms: int) -> float:
@@ -55,33 +51,6 @@ def rounding_of(terms: int) -> float:
 def least_at(mean: float, spread: float, alpha: float) -> float:
     """A lower bound on ``d_{M,alpha}`` from ``r^T M c`` alone, by Pinsker's inequality."""
     return max(0.0, mean - 0.5 * spread * math.sqrt(2.0 * alpha))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SparsePlan:
-    """A plan with few entries: masses at rows and columns."""
-
-    rows: Array
-    columns: Array
-    mass: Array
-
-    @classmethod
-    def of(cls, P: Array) -> SparsePlan:
-        """The entries of a matrix that are not 0."""
-        rows, columns = np.nonzero(P)
-        return cls(rows, columns, P[rows, columns])
-
-    def dense(self, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
-        """The plan as a matrix."""
-        P = np.zeros(shape)
-        np.add.at(P, (self.rows, self.columns), self.mass)
-        return P
-
-    def marginal_error(self, r: Array, c: Array) -> float:
-        """``|P1 - r|_1 + |P^T1 - c|_1``."""
-        rows = np.bincount(self.rows, self.mass, r.size)
-        columns = np.bincount(self.columns, self.mass, c.size)
-        return float(np.abs(rows - r).sum() + np.abs(columns - c).sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,32 +73,6 @@ class Measures:
     lower: float
     upper: float
     gap: float
-
-
-def entropic_plan(M: Array, lam: float, f: Array, g: Array) -> npt.NDArray[np.float64]:
-    """``P = exp(lam (f_i + g_j - M_ij))``, finite whatever the potentials are."""
-    P = f[:, None] + g - M
-    with np.errstate(over="ignore"):
-        P *= lam
-    np.minimum(P, _FINITE, out=P)
-    return np.asarray(np.exp(P, out=P), dtype=np.float64)
-
-
-def value_and_error(P: Array, M: Array, r: Array, c: Array) -> tuple[float, float]:
-    """``<P, M>`` and ``|P1 - r|_1 + |P^T1 - c|_1`` of the plan that is returned."""
-    with np.errstate(over="ignore"):  # an error beyond all numbers is one too
-        error = np.abs(P.sum(axis=1) - r).sum() + np.abs(P.sum(axis=0) - c).sum()
-        return float(np.vdot(P, M)), float(error)
-
-
-#: Tolerances below this may be less than what potentials lose in rounding, also where kernels fit.
-TIGHT = 1e-9
-
-
-def is_blurred(lam: float, f: Array, g: Array, tol: float) -> bool:
-    """Whether rounding the potentials may change the plan by a part of ``tol`` that counts."""
-    largest = float(max(np.abs(f).max(), np.abs(g).max()))
-    return 8.0 * _EPS * lam * largest > 1e-3 * tol
 
 
 def rounded(P: Array, r: Array, c: Array, M: Array | None = None) -> npt.NDArray[np.float64]:
@@ -177,11 +120,12 @@ def _cheapest_first(M: Array, left: Array, missing: Array) -> Array:
 
 
 def measure(
-    P: Array, M: Array, lam: float, f: Array, g: Array, r: Array, c: Array, *, scaled: bool = True
-) -> Measures:
+    P: Array, M: Array, lam: float, f: Array, g: Array, r: Array, c: Array,
+    total: float | None = None,
+) -> Measures:  # fmt: skip
     """All certificates of one pair on bins with mass; ``lam`` may be 0 or inf.
 
-    ``scaled`` says whether ``P`` is the plan that the potentials give at a finite ``lam``.
+    ``total`` is the mass of the plan that the potentials give, if that is not ``P``.
     """
     entropy = _entropy(P)
     rows, columns = P.sum(axis=1), P.sum(axis=0)
@@ -193,10 +137,12 @@ def measure(
         gap = 0.0
     elif lam == np.inf:
         gap = upper - lower
-    elif not scaled:
-        gap = (upper - lower) + information_above(G, r, c) / lam
     else:
-        gap = divergence_above(G, P, M, lam, f, g, r, c) / lam
+        mass = float(P.sum()) if total is None else total
+        gap = min(
+            divergence_above(G, mass, M, lam, f, g, r, c) / lam,
+            (upper - lower) + information_above(G, r, c) / lam,
+        )
     return Measures(float(np.vdot(P, M)), entropy, alpha, lower, upper, gap)
 
 
@@ -264,14 +210,17 @@ def _weighted_median(values: Array, weights: Array) -> float:
 
 
 def divergence_above(
-    G: Array, P: Array, M: Array, lam: float, f: Array, g: Array, r: Array, c: Array
+    G: Array, total: float, M: Array, lam: float, f: Array, g: Array, r: Array, c: Array
 ) -> float:
-    """An upper bound on ``KL(G || P)``, which is lam times the gap of the coupling ``G``."""
+    """An upper bound on ``KL(G || P)``, which is lam times the gap of the coupling ``G``.
+
+    ``P`` is the plan that the potentials give, of mass ``total``.
+    """
     positive = G > 0.0
     mass = G[positive]
     exponent = (lam * ((f[:, None] + g) - M))[positive]
     logs = np.log(mass)
-    found = float(mass @ (logs - exponent)) + (float(P.sum()) - 1.0)
+    found = float(mass @ (logs - exponent)) + (total - 1.0)
     sizes = lam * float(np.abs(f) @ r + np.abs(g) @ c + np.vdot(G, M)) + float(mass @ np.abs(logs))
     return max(0.0, found) + rounding_of(r.size + c.size) * (sizes + 2.0)
 

@@ -16,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist import bounds
-from sinkdist.bounds import Measures, SparsePlan
+from sinkdist.bounds import Measures
 from sinkdist.ground import Ground
 from sinkdist.histograms import Histograms
+from sinkdist.plans import Plan, entropic_plan
 
-__all__ = ["Solution", "SparsePlan", "Status"]
+__all__ = ["Solution", "Status"]
 
 Array = npt.NDArray[Any]
 
@@ -92,7 +93,7 @@ class Solution:
     ground: Ground
     _r: Histograms = field(repr=False)
     _c: Histograms = field(repr=False)
-    _plans: list[SparsePlan | None] | None = field(default=None, repr=False)
+    _plans: list[Plan | None] | None = field(default=None, repr=False)
     _brackets: list[tuple[float, float] | None] | None = field(default=None, repr=False)
 
     @property
@@ -160,8 +161,10 @@ class Solution:
         f, g = self._potentials(k)
         M, P = self.ground.matrix[np.ix_(rows, columns)], self._plan(k)[np.ix_(rows, columns)]
         lam, known = self._lam(k), self._known_bracket(k)
-        scaled = self._sparse(k) is None
-        pair = bounds.measure(P, M, lam, f[rows], g[columns], r, c, scaled=scaled)
+        total = None
+        if self._special(k) is not None and 0.0 < lam < np.inf:
+            total = float(entropic_plan(M, lam, f[rows], g[columns]).sum())
+        pair = bounds.measure(P, M, lam, f[rows], g[columns], r, c, total)
         if lam == np.inf and known is not None:  # proven by the solver, to the last bits
             pair = replace(pair, lower=known[0], upper=known[1], gap=known[1] - known[0])
         return pair
@@ -194,14 +197,14 @@ class Solution:
 
     def _plan(self, k: int) -> npt.NDArray[np.float64]:
         """The plan of one pair, in the form that its lam asks for."""
-        lam, sparse = self._lam(k), self._sparse(k)
-        if sparse is not None:
-            return sparse.dense(self.ground.shape)
+        lam, special = self._lam(k), self._special(k)
+        if special is not None:
+            return special.dense(self.ground.matrix, lam)
         if lam == 0.0:
             return np.outer(_row(self._r, k), _row(self._c, k)).astype(np.float64)
-        return bounds.entropic_plan(self.ground.matrix, lam, *self._potentials(k))
+        return entropic_plan(self.ground.matrix, lam, *self._potentials(k))
 
-    def _sparse(self, k: int) -> SparsePlan | None:
+    def _special(self, k: int) -> Plan | None:
         """The plan, where potentials do not give it."""
         return None if self._plans is None else self._plans[k]
 

@@ -7,10 +7,10 @@ and the value. Written with ``u = 1/x``, one update is ``v = c / (K^T u)``, ``u 
 from __future__ import annotations
 
 import math
-import threading
 
 import numpy as np
 
+from sinkdist.interrupts import Stop
 from sinkdist.passes.compiled import Array, compiled
 from sinkdist.passes.exponential import log_column_update, log_row_update
 from sinkdist.passes.pair import column_sums, row_pass
@@ -28,12 +28,15 @@ def _updates(K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array, updat
         row_pass(K, r, v, u, acc)
 
 
-def algorithm1_pair(K: Array, r: Array, c: Array, iterations: int) -> tuple[Array, Array] | None:
+def algorithm1_pair(
+    K: Array, r: Array, c: Array, iterations: int, stop: Stop
+) -> tuple[Array, Array] | None:
     """One pair on bins with mass; its scalings ``u, v``, or None where not representable."""
     u, v, acc = np.full(r.size, float(r.size)), np.empty(c.size), np.empty(c.size)
     column_sums(K, u, acc)  # x = ones / length(r)
     step = max(1, int(_AT_ONCE / K.size))
     for done in range(0, iterations, step):
+        stop.check()
         _updates(K, r, c, u, v, acc, min(step, iterations - done))
     with np.errstate(all="ignore"):  # what is not representable is found below
         np.divide(c, acc, out=v)
@@ -43,7 +46,7 @@ def algorithm1_pair(K: Array, r: Array, c: Array, iterations: int) -> tuple[Arra
 
 
 def algorithm1_log(
-    M: Array, lam: float, r: Array, c: Array, iterations: int
+    M: Array, lam: float, r: Array, c: Array, iterations: int, stop: Stop
 ) -> tuple[Array, Array]:
     """The potentials in the log domain, for where the kernel is not representable.
 
@@ -54,6 +57,7 @@ def algorithm1_log(
     row = np.empty(c.size)
     bits = row.view(np.int64)
     for _ in range(iterations):
+        stop.check()
         log_column_update(M, lam, c, f, g, row, bits, -1.0)
         log_row_update(M, lam, r, f, g, row, bits)
     log_column_update(M, lam, c, f, g, row, bits, -1.0)
@@ -71,7 +75,7 @@ def plan_with_exact_columns(M: Array, lam: float, f: Array, c: Array) -> Array:
 
 
 def algorithm1_block(
-    K: Array, R: Array, C: Array, iterations: int, stop: threading.Event
+    K: Array, R: Array, C: Array, iterations: int, stop: Stop
 ) -> tuple[Array, Array]:
     """Many pairs by matrix products; ``R`` has one row, shared, or one per pair. Returns U, V.
 

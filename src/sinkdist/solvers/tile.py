@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinkdist.bounds import TIGHT, is_blurred
 from sinkdist.ground.gibbs import Gibbs
 from sinkdist.passes.compiled import Array
+from sinkdist.plans import ScaledPlan, entropic_plan, is_blurred, value_and_error
 from sinkdist.solution import Status
 from sinkdist.solvers.algorithm1 import algorithm1_block
 from sinkdist.solvers.block import scale_block
@@ -21,17 +21,14 @@ from sinkdist.solvers.outcome import (
     CONSTRAINED,
     INDEPENDENCE,
     Answers,
-    Outcome,
     potential,
 )
 from sinkdist.solvers.pair import (
-    as_returned,
     block_of,
     fall_back,
     in_double,
     is_hopeless,
     may_be_hopeless,
-    on_all_bins,
     solve_pair,
 )
 from sinkdist.solvers.relaxation import BROKEN, DONE, GO, SLOW
@@ -43,6 +40,7 @@ __all__ = ["solve_tile"]
 
 _CHUNK = 2e8  #: kernel entries read in one compiled call over pairs, so that Ctrl-C is answered
 _LARGE = 1 << 20  #: entries of a pair's kernel above which it is solved as if it were alone
+_WITHIN = 0.95  #: of the tolerance: float32 measures an error to a few per cent of it
 _BLOCK_PAIRS = 8  #: fewer pairs than this do not make a block
 #: Entries of a pair's kernel above which a block is faster than one pair after another.
 _BLOCK_ENTRIES = {np.dtype(np.float64): 160**2, np.dtype(np.float32): 90**2}
@@ -132,8 +130,8 @@ def _to_tolerance(
         outcome.n_iter += int(answers.n_iter[k])
         answers.put(k, outcome)
         answers.put_potentials(k, rows, columns, outcome.f, outcome.g)
-        if answers.plans is not None:
-            answers.plans[k] = on_all_bins(outcome.plan, rows, columns)
+        if answers.plans is not None and outcome.plan is not None:
+            answers.plans[k] = outcome.plan.placed(rows, columns, task.ground.shape)
 
 
 def _scale(
@@ -141,7 +139,6 @@ def _scale(
     answers: Answers,
 ) -> Array:  # fmt: skip
     """Sweeps for the pairs ``where`` of the tile; how each stands."""
-    keep = task.keep or task.tol < TIGHT
     if len(C) >= _BLOCK_PAIRS and sizes.mean() > _BLOCK_ENTRIES[gibbs.dtype]:
         rows, columns = _union(R), _union(C)
         kernel = block_of(gibbs.kernel, rows, columns)
@@ -150,7 +147,7 @@ def _scale(
             kernel,
             np.ascontiguousarray(R[:, rows]),
             np.ascontiguousarray(C[:, columns]),
-            task.tol,
+            task.tol if gibbs.dtype == np.float64 else _WITHIN * task.tol,
             patience,
             task.max_iter,
             task.stop,
@@ -158,46 +155,46 @@ def _scale(
         value = _values(gibbs, rows, columns, U, V)
     else:
         rows, columns = np.arange(R.shape[1]), np.arange(C.shape[1])
-        U, V = (np.zeros((len(C) if keep else 0, d)) for d in task.ground.shape)
-        value, error, n_iter, act, relaxed = _one_by_one(task, patience, keep, R, C, U, V)
+        U, V = (np.zeros((len(C) if task.keep else 0, d)) for d in task.ground.shape)
+        value, error, n_iter, act, relaxed = _one_by_one(task, patience, R, C, U, V)
     answers.n_iter[where] = n_iter
     over = np.flatnonzero((act == DONE) | (act == GO))
     done = where[over]
     answers.value[done], answers.error[done] = value[over], error[over]
     answers.status[done] = np.where(act[over] == DONE, Status.CONVERGED, Status.MAX_ITER)
     answers.solver[done] = relaxed[over]
-    if keep:
+    if task.keep:
         f, g = potential(U[over], gibbs.lam), potential(V[over], gibbs.lam)
         answers.put_potentials(done, rows, columns, f, g)
         for k, pair in enumerate(over):
             some, others = np.isfinite(f[k]), np.isfinite(g[k])
-            if gibbs.dtype == np.float32 or is_blurred(
-                gibbs.lam, f[k, some], g[k, others], task.tol
-            ):
+            bins = rows[some], columns[others]
+            if gibbs.dtype == np.float32:
                 r, c = in_double(R[pair if len(R) > 1 else 0]), in_double(C[pair])
-                _as_returned(
-                    task, rows[some], columns[others], r, c, f[k, some], g[k, others],
-                    int(done[k]), answers,
-                )  # fmt: skip
+                _in_double_precision(task, *bins, r, c, int(done[k]), answers)
+            elif is_blurred(gibbs.lam, f[k, some], g[k, others], task.tol):
+                nothing = np.zeros(bins[0].size), np.zeros(bins[1].size)
+                plan = ScaledPlan(*nothing, U[pair, some], V[pair, others])
+                assert answers.plans is not None
+                answers.plans[done[k]] = plan.placed(*bins, task.ground.shape)
     return act
 
 
-def _as_returned(
-    task: Task, rows: Array, columns: Array, r: Array, c: Array, f: Array, g: Array, k: int,
-    answers: Answers,
-) -> None:  # fmt: skip
-    """Value, error and status of the plan that is returned, where rounding may show."""
-    outcome = Outcome(
-        answers.value[k], answers.error[k], answers.n_iter[k], answers.status[k],
-        answers.solver[k], f, g, task.strength.lam,
-    )  # fmt: skip
+def _in_double_precision(
+    task: Task, rows: Array, columns: Array, r: Array, c: Array, k: int, answers: Answers
+) -> None:
+    """Value, error and status of the plan that the potentials of a pair give in float64."""
+    assert answers.f is not None and answers.g is not None
     costs = block_of(task.ground.costs, rows, columns)
-    as_returned(outcome, costs, r[rows], c[columns], task.tol)
-    answers.put(k, outcome)
+    f, g = answers.f[k, rows], answers.g[k, columns]
+    P = entropic_plan(costs, task.strength.lam, f, g)
+    answers.value[k], answers.error[k] = value_and_error(P, costs, r[rows], c[columns])
+    if answers.status[k] == Status.CONVERGED and answers.error[k] > task.tol:
+        answers.status[k] = Status.STALLED
 
 
 def _one_by_one(
-    task: Task, patience: float, keep: bool, R: Array, C: Array, U: Array, V: Array
+    task: Task, patience: float, R: Array, C: Array, U: Array, V: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
     """Each pair on its own bins, in compiled chunks short enough to be interrupted between."""
     pairs, gibbs = len(C), task.gibbs
@@ -209,7 +206,7 @@ def _one_by_one(
     while following < pairs and not task.stop.is_set():
         following = scale_each(
             gibbs.kernel, task.ground.costs, R, C, following, _CHUNK, task.tol,
-            patience, task.max_iter, keep, value, error, n_iter, act, relaxed, U, V,
+            patience, task.max_iter, task.keep, value, error, n_iter, act, relaxed, U, V,
         )  # fmt: skip
     return value, error, n_iter, act, relaxed
 
@@ -225,7 +222,7 @@ def _constrain(task: Task, R: Array, C: Array, sizes: Array, answers: Answers) -
         constrain_each(
             task.ground.costs, R, C, first, min(first + step, len(C)), task.strength.alpha,
             task.tol, task.max_iter, spread, answers.value, answers.error, answers.n_iter,
-            answers.lam, act,
+            answers.lam, act, task.stop.flag,
         )  # fmt: skip
     answers.status[:], answers.solver[:] = Status.CONVERGED, CONSTRAINED
     for k in np.flatnonzero(act != DONE):
