@@ -12,8 +12,6 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-import numpy as np
-
 __all__ = ["Abandoned", "Stop", "beside_main", "is_main_thread", "run_beside"]
 
 T = TypeVar("T")
@@ -29,6 +27,8 @@ class Stop(threading.Event):
     """Set when nobody waits for the work any more; ``flag`` is the same for compiled loops."""
 
     def __init__(self) -> None:
+        import numpy as np  # not with `import sinkdist`, which needs this module and no more
+
         super().__init__()
         self.flag = np.zeros(1, np.int64)
 

@@ -23,6 +23,8 @@ import numpy.typing as npt
 from numba import njit, types
 from numba.extending import intrinsic
 
+from sinkdist.interrupts import Stop, beside_main
+
 Array = npt.NDArray[Any]  #: what kernels work on; they are compiled for the dtypes they are given
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
@@ -103,8 +105,12 @@ def _load_callees_first(dispatcher: Any) -> None:
     compile_it = dispatcher.compile
 
     def compile_bottom_up(signature: Any) -> Any:
-        _load_callees(dispatcher.py_func)
-        return compile_it(signature)
+        def work() -> Any:
+            _load_callees(dispatcher.py_func)
+            return compile_it(signature)
+
+        # Beside the main thread: an interrupt in the middle would leave Numba in pieces.
+        return beside_main(work, Stop())
 
     dispatcher.compile = compile_bottom_up
 

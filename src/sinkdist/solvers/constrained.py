@@ -113,7 +113,7 @@ def constrained_pair(
             bracket = value, value
             break
         bracket = bounds.bracket(M, lam, f, g, r, c, alpha)
-        if bracket[1] - bracket[0] <= tol * bracket[1]:
+        if _is_narrow(bracket, value, tol):
             break
         inner *= 0.1
     else:
@@ -125,6 +125,12 @@ def constrained_pair(
     if bracket is None and certify and lam > 0.0:
         bracket = bounds.bracket(M, lam, f, g, r, c, alpha)
     return Constrained(lam, value, error, made, act, f, g, bracket, plan=plan)
+
+
+def _is_narrow(bracket: tuple[float, float], value: float, tol: float) -> bool:
+    """Whether a bracket that holds the value as well is narrower than ``tol``."""
+    low, high = min(bracket[0], value), max(bracket[1], value)
+    return high - low <= tol * high
 
 
 def _information(plan: SparsePlan, r: Array, c: Array) -> float:
@@ -153,7 +159,7 @@ def _by_climbing(
         low, high = (here, high) if here[3] <= alpha else (low, here)
         proven = bounds.bracket(M, lam, end.f, end.g, r, c, alpha)
         best = max(best[0], proven[0]), min(best[1], proven[1])
-        narrow = best[1] - best[0] <= tol * best[1] and abs(end.value - best[1]) <= tol * best[1]
+        narrow = _is_narrow(best, end.value, tol)
         failed = end.act != DONE and end.error > tol
         if narrow or failed or made >= max_iter or lam * top > FARTHEST:
             act = DONE if narrow else (end.act if failed else (GO if made >= max_iter else SLOW))
