@@ -20,16 +20,19 @@ def main(arguments=None):
 
     options = _read(arguments)
     if options.only is not None:
-        from tests.fuzz import judge, problems
-
-        verdict = judge.examine(problems.make(options.seed, options.only))
-        for name, sentence in verdict.violations:
+        found = run.judge_one(options.seed, options.only)
+        for name, sentence in found:
             say(f"{name}: {sentence}")
-        return int(bool(verdict.violations))
+        for name in dict(found):
+            say(run.reproduction(options.seed, options.only, name, options.shrink))
+        return int(bool(found))
     progress = run.run(
         options.count, options.seed, options.seconds, options.processes, options.limit,
         options.resume, say,
     )  # fmt: skip
+    first = {name: index for name, index, _ in sorted(progress.violations, reverse=True)}
+    for name, index in first.items():
+        say(run.reproduction(options.seed, index, name, options.shrink))
     for line in run.summary(progress, options.seed):
         say(line)
     return int(bool(progress.violations))
@@ -43,6 +46,7 @@ def _read(arguments):
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one problem")
     parser.add_argument("--resume", metavar="FILE", help="keep progress there, and go on from it")
+    parser.add_argument("--shrink", type=float, default=30.0, help="seconds for a reproduction")
     parser.add_argument("--only", type=int, metavar="INDEX", help="judge one problem")
     return parser.parse_args(arguments)
 

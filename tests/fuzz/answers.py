@@ -85,7 +85,7 @@ def solve(problem, **more):
 
 
 def distance(problem, **more):
-    """`distance`, or `pairwise` where all pairs are asked for; heard, values in the order of pairs."""
+    """`distance`, or `pairwise` for all pairs: heard, and the values in the order of pairs."""
     r, c = sides(problem)
     options = {**problem.options, **more}
     if problem.form == "all":

@@ -8,6 +8,8 @@ import json
 from collections import Counter
 from pathlib import Path
 
+HISTORY = (-1, -1)  #: stands for the chunk that is none: all problems, in other orders
+
 
 class Progress:
     """Chunks that are finished, and what was found; on disk where a file is named."""
@@ -38,6 +40,15 @@ class Progress:
         for line in lines:
             self._take(line)
             self._write(line)
+
+    def add_history(self, violations, count):
+        """What fresh processes found in the end."""
+        self.add(HISTORY, violations, {}, {"history": count})
+
+    @property
+    def has_history(self):
+        """Whether that was done already."""
+        return HISTORY in self.done
 
     @property
     def problems(self):

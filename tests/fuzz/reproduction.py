@@ -15,7 +15,7 @@ LOST = ("hangs", "crashes")
 
 
 class Trials:
-    """Asks a process whether a problem fails a check; a process that does not answer is replaced."""
+    """Asks a process whether a problem fails a check; one that does not answer is replaced."""
 
     def __init__(self, check, limit=10.0, seconds=90.0):
         self.check, self.limit, self.end = check, limit, time.monotonic() + seconds

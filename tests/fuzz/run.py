@@ -3,10 +3,12 @@
 import time
 from collections import defaultdict
 
+from tests.fuzz import history
 from tests.fuzz.progress import Progress
 from tests.fuzz.workers import Worker, wait_for
 
 CHUNK = 25  #: problems that are handed out and written down together
+LOST = ("hangs", "crashes")
 SHOWN = 5  #: indices that the summary names for each check
 
 
@@ -43,7 +45,32 @@ def run(count, seed, seconds, processes, limit, file, say):
     finally:
         for worker in workers:
             worker.end()
+    if not chunks and not busy and not progress.has_history:
+        lost = [index for name, index, _ in progress.violations if name in LOST]
+        indices = history.sample(count, without=lost)
+        progress.add_history(history.violations(seed, indices), len(indices))
     return progress
+
+
+def judge_one(seed, index):
+    """The violations of one problem."""
+    from tests.fuzz import judge, problems
+
+    return judge.examine(problems.make(seed, index)).violations
+
+
+def reproduction(seed, index, check, seconds):
+    """A script that shows what is wrong with one problem."""
+    from tests.fuzz import problems
+    from tests.fuzz.reproduction import Trials, script, shrink
+
+    trials = Trials(check, seconds=seconds)
+    try:
+        problem = shrink(problems.make(seed, index), trials)
+    finally:
+        trials.stop()
+    title = f"# problem {index} of seed {seed}, made small"
+    return "\n".join(["", title, script(problem, check, trials.sentence), ""])
 
 
 def summary(progress, seed):

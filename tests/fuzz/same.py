@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.fuzz import answers as ask
 from tests.fuzz.answers import SHORT
-from tests.fuzz.checks import SINGLE, blur, warnings_tell
+from tests.fuzz.checks import SINGLE, blur, vanishing, warnings_tell
 from tests.fuzz.truths import Truth
 
 RELATIVE = 1e-12
@@ -19,7 +19,8 @@ SOME = 3  #: pairs of a batch that are asked for alone
 def _apart(problem, first, second):
     """Whether two values differ by more than the promise allows."""
     promise = RELATIVE if problem.dtype == np.float64 else 1e-5
-    return not abs(first - second) <= promise * max(abs(first), abs(second))
+    allowed = promise * max(abs(first), abs(second)) + vanishing(problem)
+    return not abs(first - second) <= allowed
 
 
 def again(problem, found):
@@ -50,7 +51,8 @@ def distance_is_solve(problem, found):
             fine = low - wide <= value <= high + wide
         else:
             allowed = blur(problem, answer) + (1e-5 if problem.dtype == np.float32 else 0.0)
-            fine = abs(value - answer.value) <= allowed * max(value, answer.value)
+            allowed = allowed * max(value, answer.value) + vanishing(problem)
+            fine = abs(value - answer.value) <= allowed
         if not fine and answer.status not in SHORT:
             yield f"distance is {value!r}, solve {answer.value!r} with bracket {answer.bracket}"
 
@@ -77,7 +79,8 @@ def solved_alone_as_in_company(problem, found):
         return
     for k in _some(problem):
         _, (single,) = ask.solve(problem.pair(*problem.pairs[k]))
-        if _apart(problem, single.value, found[k].value) or single.status != found[k].status:
+        other = problem.dtype == np.float64 and single.status != found[k].status
+        if _apart(problem, single.value, found[k].value) or other:
             yield (
                 f"pair {problem.pairs[k]}: {single.value!r} {single.status} alone, "
                 f"{found[k].value!r} {found[k].status} in company"
@@ -157,9 +160,9 @@ def _agree(problem, name, answer, other, unit, slack):
     (low, high), value = (x / unit for x in other.bracket), other.value / unit
     if not (low - slack <= answer.bracket[1] and answer.bracket[0] <= high + slack):
         yield f"{name}: the brackets {answer.bracket} and {(low, high)} do not meet"
-    if problem.kind == "exact" and "CONVERGED" in (answer.status, other.status):
-        if _apart(problem, value, answer.value):
-            yield f"{name}: the exact distance is {answer.value!r} and then {value!r}"
+    exact = problem.kind == "exact" and "CONVERGED" in (answer.status, other.status)
+    if exact and _apart(problem, value, answer.value):
+        yield f"{name}: the exact distance is {answer.value!r} and then {value!r}"
 
 
 SAME = (

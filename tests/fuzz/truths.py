@@ -21,7 +21,7 @@ FEW_SHARP = 4  #: the same where lam is large
 MILD = 50.0  #: lam times the median cost up to which plain sweeps converge
 
 
-class Skip(Exception):  # noqa: N818  (no error: a question that nobody can answer in time)
+class Skip(Exception):
     """The oracles have no answer."""
 
 
@@ -48,6 +48,7 @@ class Truth:
     @cached_property
     def entropy(self):
         """``min(h(r), h(c))``, rounded up."""
+
         def one(side):
             return -math.fsum(float(x) * math.log(float(x)) for x in side if x > 0)
 
@@ -100,9 +101,7 @@ class Truth:
         if min(self.bins) == 1 or self.emd == self.mean:
             return Enclosure(self.mean, self.mean)
         try:
-            return extended.constrained(
-                self.r, self.c, self.M, self.problem.alpha, self.emd
-            )
+            return extended.constrained(self.r, self.c, self.M, self.problem.alpha, self.emd)
         except (extended.NoAnswerError, OverflowError):
             raise Skip("extended: no answer") from None
 

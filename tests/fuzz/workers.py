@@ -60,9 +60,9 @@ class Worker:
                 self.index, self.since, self.grace = index + 1, time.monotonic(), 0.0
         except (EOFError, OSError):
             self._lose("crashes", "the process died")
-        if self.index < self.chunk[1]:
-            if time.monotonic() - self.since > limit + self.grace:
-                self._lose("hangs", f"no verdict within {limit:g} s")
+        late = time.monotonic() - self.since > limit + self.grace
+        if late and self.index < self.chunk[1]:
+            self._lose("hangs", f"no verdict within {limit:g} s")
         return self.index >= self.chunk[1]
 
     def _lose(self, name, sentence):

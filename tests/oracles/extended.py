@@ -40,13 +40,17 @@ class _Pair:
         for log_r, row in zip(self.log_r, self.M, strict=True):
             line = [y - lam * x for y, x in zip(b, row, strict=True)]
             high = max(line)
-            shift = log_r - high - ctx.log(sum(ctx.exp(x - high) for x in line))
+            shift = log_r - high - ctx.log(sum(self._exp(x - high) for x in line))
             a.append(shift)
             logs.append([x + shift for x in line])
-        P = [[ctx.exp(x) for x in line] for line in logs]
+        P = [[self._exp(x) for x in line] for line in logs]
         columns = [sum(column) for column in zip(*P, strict=True)]
         dual = _dot(a, self.r) + _dot(b, self.c)
         return logs, P, columns, dual
+
+    def _exp(self, x):
+        """The exponential; 0 where it has more digits than there is memory."""
+        return self.ctx.exp(x) if x > -1e6 else self.ctx.mpf(0)
 
     def solve(self, lam, b, tol):
         """Newton's steps at one lam until the columns are right up to ``tol``."""
@@ -172,11 +176,14 @@ def dual(r, c, M, lam, f, g):
     f, g = ([float(x) for x in side if x > -mpmath.inf] for side in (f, g))
     size = lam * (float(M.max()) + max(map(abs, f)) + max(map(abs, g)))
     with _digits(size):
-        total = sum(
-            mpmath.exp(mpmath.mpf(lam) * (mpmath.mpf(x) + y - z))
+        exponents = [
+            mpmath.mpf(lam) * (mpmath.mpf(x) + y - z)
             for x, row in zip(f, M.tolist(), strict=True)
             for y, z in zip(g, row, strict=True)
-        )
+        ]
+        if max(exponents) > 1e6:
+            raise NoAnswerError
+        total = sum(mpmath.exp(x) for x in exponents if x > -1e6)
         linear = _dot(map(Fraction, f), r) + _dot(map(Fraction, g), c)
         return linear - _fraction((total - 1) / mpmath.mpf(lam))
 

@@ -11,7 +11,7 @@ from math import lcm
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import kron, eye_array, vstack
+from scipy.sparse import eye_array, kron, vstack
 
 from tests.oracles.exact import on_support
 
