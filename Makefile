@@ -5,6 +5,10 @@ VENV ?= .venv
 # A name on PATH may be a shim that fails, so the interpreter is tried, not only looked up.
 PYTHON ?= $(shell python3.11 -c "" 2>/dev/null && echo python3.11 || echo python3)
 WORKERS ?= 2
+# The fuzzer: how many problems, from which seed, for how long; the same command goes on where it stopped.
+COUNT ?= 100000
+SEED ?= 0
+SECONDS ?= 7200
 
 BIN := $(VENV)/bin
 # The package's own sources are installed in place: editing them needs no new install.
@@ -17,7 +21,7 @@ PYTEST := $(BIN)/python -m pytest $(PYTEST_CI)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo paper test test-all test-arrays test-nojit lint format bench clean
+.PHONY: help demo paper test test-all test-arrays test-nojit fuzz fuzz-short lint format bench clean
 
 help:  ## say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +45,13 @@ test-arrays: $(VENV)/.arrays  ## run the tests on torch and JAX arrays (a large 
 test-nojit: $(VENV)/.test  ## run a quick selection of tests with compilation switched off
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m nojit tests
 
+fuzz: $(VENV)/.test  ## solve random problems and judge the answers by oracles (COUNT, SEED, SECONDS)
+	$(BIN)/python -m tests.fuzz --count $(COUNT) --seed $(SEED) --seconds $(SECONDS) \
+	  --processes $(WORKERS) --resume .fuzz/seed-$(SEED).jsonl
+
+fuzz-short: $(VENV)/.test  ## the same for the first 2,000 problems
+	$(BIN)/python -m tests.fuzz --count 2000 --seconds 600 --processes $(WORKERS)
+
 lint: $(VENV)/.lint  ## check style, types and the direction of imports
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -55,7 +66,7 @@ bench: $(VENV)/.bench  ## measure against other packages (a large download at fi
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove everything that was made here
-	rm -rf $(VENV) build dist sinkdist-demo sinkdist-paper .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist sinkdist-demo sinkdist-paper .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz
 	find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
