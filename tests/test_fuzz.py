@@ -205,7 +205,7 @@ def test_histograms_sum_to_one_and_none_is_in_the_twilight():
         for X in (problem.R, problem.C):
             np.testing.assert_allclose(X.sum(axis=1), 1, rtol=1e-6)
             low, high = 5e-101, 4e-100
-            assert not ((X > low) & (X < high)).any()
+            assert not ((low < X) & (high > X)).any()
 
 
 # --------------------------------------------------------------------------------------- runs

@@ -172,17 +172,17 @@ def _certified(M: Array, r: Array, c: Array, plan: SparsePlan, columns: Array, g
     return Exact(plan, whole_f, whole_g, value, min(lower, upper), upper)
 
 
-def exact_on_line(places: Array, r: Array, c: Array) -> Exact:
+def exact_on_line(places: Array, M: Array, r: Array, c: Array) -> Exact:
     """The closed form for bins on a line with the distance between them as cost.
 
-    The value is the integral of ``|F - G|``, the distance of the cumulative sums; the plan is the
+    ``M`` are the costs between ``places``. The value is the integral of ``|F - G|``, the distance of the cumulative sums; the plan is the
     monotone one, and the potential has slope -1 where F is above G, +1 where it is below. Sums
     start from the end that has less mass, so that a little mass far away is not lost beside 1.
     """
     order = np.argsort(places, kind="stable")
-    x, a, b = places[order], r[order], c[order]
+    a, b = r[order], c[order]
     ahead, sizes = _ahead(a, b)
-    gaps = np.diff(x)
+    gaps = M[order[:-1], order[1:]]  # more accurate than differences of places
     value = math.fsum(np.abs(ahead) * gaps)
     unit = bounds.rounding_of(r.size)
     rounding = unit * math.fsum(sizes * gaps)
@@ -190,14 +190,12 @@ def exact_on_line(places: Array, r: Array, c: Array) -> Exact:
         ahead = _ahead_in_integers(a, b)
         value = math.fsum(np.abs(ahead) * gaps)
         rounding = unit * value
-    # Costs are differences of places, and so are gaps, each with its own rounding.
-    rounding += unit * float(np.abs(x).max()) * math.fsum(np.abs(ahead))
     potential = np.concatenate([[0.0], np.cumsum(-np.sign(ahead) * gaps)])
-    f, g = np.empty(x.size), np.empty(x.size)
+    f, g = np.empty(r.size), np.empty(c.size)
     f[order], g[order] = potential, -potential
     f[r == 0.0], g[c == 0.0] = -np.inf, -np.inf
     rows, columns, mass = _monotone(a, b)
-    if abs(math.fsum(mass * np.abs(x[rows] - x[columns])) - value) > _FINE * value:
+    if abs(math.fsum(mass * M[order[rows], order[columns]]) - value) > _FINE * value:
         rows, columns, mass = _monotone_in_integers(a, b)
     plan = SparsePlan(order[rows], order[columns], mass)
     return Exact(plan, f, g, value, max(0.0, value - rounding), value + rounding)

@@ -167,7 +167,7 @@ def _exact(task: Task, r: Array, c: Array) -> Outcome:
     r, c = in_double(r), in_double(c)
     line = task.ground.line
     if line is not None:
-        end, ran = exact_on_line(line, r, c), LINE
+        end, ran = exact_on_line(line, task.ground.costs, r, c), LINE
     else:
         within = GAP if task.strength.kind is Kind.EXACT else task.tol
         end = exact_pair(task.ground.costs, r, c, metric=task.metric, stop=task.stop, within=within)
