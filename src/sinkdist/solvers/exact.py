@@ -27,7 +27,7 @@ from sinkdist.solvers import rational
 __all__ = ["GAP", "Exact", "exact_on_line", "exact_pair", "load_simplex"]
 
 GAP = 1e-9  #: of the value: what counts as solved
-_FINE = 1e-11  #: of the value: rounding beyond this is worth a look at the line in integers
+_FINE = 1e-11  #: of the value: what rounding may cost before integers take over
 _OUTLIER = 1e4  #: times the median: costs beyond this are looked at apart
 _STEPS = 10**8  #: of the simplex; more than it ever needed here
 
@@ -55,6 +55,14 @@ class Exact:
     def solved(self) -> bool:
         """Whether primal and dual agree."""
         return 0.0 <= self.upper - self.lower <= GAP * self.upper
+
+    def is_whole(self, M: Array, r: Array, c: Array) -> bool:
+        """Whether what the plan leaves out would not be seen in the value."""
+        rows = np.abs(np.bincount(self.plan.rows, self.plan.mass, r.size) - r)
+        columns = np.abs(np.bincount(self.plan.columns, self.plan.mass, c.size) - c)
+        largest = int(self.plan.mass.argmax())
+        i, j = self.plan.rows[largest], self.plan.columns[largest]
+        return float(rows @ M[:, j]) + float(M[i] @ columns) <= _FINE * self.value
 
 
 def exact_pair(
@@ -87,7 +95,7 @@ def exact_pair(
     G, g = _simplex(np.ascontiguousarray(M[np.ix_(rows, columns)]), a[rows], b[columns])
     at, to = np.nonzero(G)
     found = _certified(M, r, c, _whole(rows, columns, at, to, G[at, to], stay, common), columns, g)
-    if found.upper - found.lower <= min(within, GAP) * found.upper:
+    if found.upper - found.lower <= min(within, GAP) * found.upper and found.is_whole(M, r, c):
         return found
     return _in_integers(M, r, c, found, stop)
 
@@ -175,9 +183,10 @@ def _certified(M: Array, r: Array, c: Array, plan: SparsePlan, columns: Array, g
 def exact_on_line(places: Array, M: Array, r: Array, c: Array) -> Exact:
     """The closed form for bins on a line with the distance between them as cost.
 
-    ``M`` are the costs between ``places``. The value is the integral of ``|F - G|``, the distance of the cumulative sums; the plan is the
-    monotone one, and the potential has slope -1 where F is above G, +1 where it is below. Sums
-    start from the end that has less mass, so that a little mass far away is not lost beside 1.
+    ``M`` are the costs between ``places``. The value is the integral of ``|F - G|``, the distance
+    of the cumulative sums; the plan is the monotone one, and the potential has slope -1 where F is
+    above G, +1 where it is below. Sums start from the end that has less mass, so that a little mass
+    far away is not lost beside 1.
     """
     order = np.argsort(places, kind="stable")
     a, b = r[order], c[order]
