@@ -498,6 +498,47 @@ def test_distance_of_families_of_other_lengths(command, pair):
     )
 
 
+# --- closed pipes
+
+
+def unread(arguments, stream="stdout"):
+    """Run a command whose output nobody reads; gives the exit code and the other stream."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    others = {"stdout", "stderr"} - {stream}
+    streams = {stream: writer} | dict.fromkeys(others, subprocess.PIPE)
+    try:
+        done = subprocess.run([sys.executable, "-m", "sinkdist", *map(str, arguments)], **streams)
+    finally:
+        os.close(writer)
+    return done.returncode, (done.stderr if stream == "stdout" else done.stdout).decode()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are another matter there")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--version",), ("--help",), ("pairwise", "--help"), (*DISTANCE, "--lam", 2),
+        (*DISTANCE, "--lam", 2, "--json"), ("info", "D.zarr"), ("export", "D.zarr", "D.npy"),
+    ],
+)  # fmt: skip
+def test_a_closed_pipe_ends_in_silence(pair, stored, arguments):
+    """As other programs end: a shell says 141 of them."""
+    assert unread(arguments) == (141, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are another matter there")
+def test_a_result_is_written_though_nobody_reads_of_it(pair):
+    assert unread((*PAIRWISE, "--lam", 2, "--out", "D.npy")) == (141, "")
+    assert np.load("D.npy").shape == (40, 40)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are another matter there")
+@pytest.mark.parametrize("arguments", [("info", "none.zarr"), ("dome",), ("distance", "r.npy")])
+def test_a_complaint_that_nobody_reads(pair, arguments):
+    assert unread(arguments, "stderr") == (141, "")
+
+
 # --- stored matrices
 
 
