@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -626,6 +627,56 @@ def test_scheduler_gives_a_client(command, family, monkeypatch):
     )
     assert (code, err) == (0, "")
     assert seen == ["tcp://10.0.0.1:8786", "client"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "junk", "tcp://", "tcp://:", "tcp://host", "host:", ":8786", "host:port", "tcp://h:99999",
+        "tcp://h:0", "http://127.0.0.1:80", "nosuch://host:1", "127.0.0.1", "a b", "://", "",
+    ],
+)  # fmt: skip
+def test_schedulers_that_cannot_be(command, family, address):
+    """Told at once, before any file is read."""
+    Path("X.npy").write_bytes(b"no array")
+    begun = time.monotonic()
+    code, out, err = command(*PAIRWISE, "--lam", 2, "--out", "D.npy", "--scheduler", address)
+    assert (code, out) == (2, "") and err.count("\n") == 1
+    assert err.startswith(f"Error: '{address}' is not the address of a Dask scheduler, such as ")
+    assert time.monotonic() - begun < 15  # it was 20, and Dask is imported meanwhile
+
+
+@pytest.mark.parametrize("address", ["inproc://1/2/3", "tls://127.0.0.1:1"])
+def test_schedulers_that_cannot_be_reached(command, family, address):
+    code, out, err = command(*PAIRWISE, "--lam", 2, "--out", "D.npy", "--scheduler", address)
+    assert (code, out) == (2, "") and err.count("\n") == 1
+    assert err.startswith(f"Error: No Dask scheduler answers at '{address}': ")
+
+
+def test_a_scheduler_that_cannot_be_leaves_no_traceback(family):
+    """Dask used to complain when the interpreter ended."""
+    arguments = (*PAIRWISE, "--lam", "2", "--out", "D.npy", "--scheduler", "junk")
+    done = subprocess.run(
+        [sys.executable, "-m", "sinkdist", *arguments], capture_output=True, text=True, timeout=15
+    )
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("listening", [False, True], ids=["nobody", "somebody else"])
+def test_a_scheduler_that_does_not_answer(family, listening):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        if listening:
+            other.listen()
+        address = f"tcp://127.0.0.1:{other.getsockname()[1]}"
+        arguments = (*PAIRWISE, "--lam", "2", "--out", "D.npy", "--scheduler", address)
+        done = subprocess.run(
+            [sys.executable, "-m", "sinkdist", *arguments], capture_output=True, text=True,
+            timeout=25,
+        )  # fmt: skip
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"Error: No Dask scheduler answers at '{address}': ")
 
 
 @pytest.mark.slow

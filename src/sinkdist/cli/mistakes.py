@@ -17,6 +17,7 @@ from typing import NoReturn, TextIO
 import typer
 
 from sinkdist.errors import (
+    ClusterWarning,
     ConvergenceWarning,
     InputError,
     InputTypeError,
@@ -95,12 +96,13 @@ def stoppable(consequence: str = "") -> Iterator[None]:
 def told() -> Iterator[None]:
     """Turn what goes wrong into a sentence and exit code 2, and warnings into a line each."""
     with warnings.catch_warnings():
-        warnings.simplefilter("always", ConvergenceWarning)
+        for own in (ClusterWarning, ConvergenceWarning):
+            warnings.simplefilter("always", own)
         show = warnings.showwarning
 
         def line(message: Warning | str, category: type[Warning], *place: object) -> None:
-            """One line for our own warning; Python's way for all others."""
-            if issubclass(category, ConvergenceWarning):
+            """One line for our own warnings; Python's way for all others."""
+            if issubclass(category, (ClusterWarning, ConvergenceWarning)):
                 typer.echo(f"Warning: {spoken(str(message))}", err=True)
             else:
                 show(message, category, *place)  # type: ignore[arg-type]
