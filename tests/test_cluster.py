@@ -491,6 +491,30 @@ def test_the_scheduler_is_killed_in_the_middle(started, tmp_path, stored):
 
 
 @pytest.mark.slow
+def test_the_scheduler_is_killed_under_a_command(started, tmp_path):
+    """One sentence, and no traceback of Dask beside it."""
+    scheduler, _, address = start_cluster(started)
+    np.save(tmp_path / "X.npy", digits(400))
+    out = tmp_path / "D.zarr"
+    arguments = [tmp_path / "X.npy", "--ground", "grid:8x8", "--lam", 4, "--iterations", 200]
+    command = [sys.executable, "-m", "sinkdist", "pairwise", *arguments, "--out", out]
+    run = subprocess.Popen(
+        [*map(str, command), "--scheduler", address, "--no-progress"],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with run:
+        deadline = time.monotonic() + 60
+        while not list(out.glob("distance/c/*/*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        scheduler.kill()
+        _, err = run.communicate(timeout=30)
+    assert run.returncode == 2 and err.count("\n") == 1
+    assert err.startswith(
+        f"Error: The Dask scheduler at {address} is gone. Finished tiles are kept"
+    )
+
+
+@pytest.mark.slow
 def test_a_worker_with_little_memory_is_named_within_seconds(started, tmp_path):
     _, _, address = start_cluster(started, memory="50MB")
     with Client(address) as client:

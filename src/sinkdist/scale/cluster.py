@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import queue
 import time
 import warnings
@@ -269,8 +270,20 @@ def connect(address: str) -> Iterator[Client]:
     except Exception as error:  # each kind of address has its own
         reason = str(error).rstrip(".") or f"nothing came within {_PATIENCE:.0f} seconds"
         raise InputError(f"No Dask scheduler answers at {address!r}: {reason}.") from error
-    with client:
+    with _silent("distributed.client"), client:
         yield client
+
+
+@contextlib.contextmanager
+def _silent(name: str) -> Iterator[None]:
+    """Keep a logger from printing tracebacks of what is told in a sentence."""
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 async def _greet(address: str) -> None:
