@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -498,6 +499,47 @@ def test_distance_of_families_of_other_lengths(command, pair):
     )
 
 
+# --- closed pipes
+
+
+def unread(arguments, stream="stdout"):
+    """Run a command whose output nobody reads; gives the exit code and the other stream."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    others = {"stdout", "stderr"} - {stream}
+    streams = {stream: writer} | dict.fromkeys(others, subprocess.PIPE)
+    try:
+        done = subprocess.run([sys.executable, "-m", "sinkdist", *map(str, arguments)], **streams)
+    finally:
+        os.close(writer)
+    return done.returncode, (done.stderr if stream == "stdout" else done.stdout).decode()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are another matter there")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--version",), ("--help",), ("pairwise", "--help"), (*DISTANCE, "--lam", 2),
+        (*DISTANCE, "--lam", 2, "--json"), ("info", "D.zarr"), ("export", "D.zarr", "D.npy"),
+    ],
+)  # fmt: skip
+def test_a_closed_pipe_ends_in_silence(pair, stored, arguments):
+    """As other programs end: a shell says 141 of them."""
+    assert unread(arguments) == (141, "")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are another matter there")
+def test_a_result_is_written_though_nobody_reads_of_it(pair):
+    assert unread((*PAIRWISE, "--lam", 2, "--out", "D.npy")) == (141, "")
+    assert np.load("D.npy").shape == (40, 40)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are another matter there")
+@pytest.mark.parametrize("arguments", [("info", "none.zarr"), ("dome",), ("distance", "r.npy")])
+def test_a_complaint_that_nobody_reads(pair, arguments):
+    assert unread(arguments, "stderr") == (141, "")
+
+
 # --- stored matrices
 
 
@@ -585,6 +627,56 @@ def test_scheduler_gives_a_client(command, family, monkeypatch):
     )
     assert (code, err) == (0, "")
     assert seen == ["tcp://10.0.0.1:8786", "client"]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "junk", "tcp://", "tcp://:", "tcp://host", "host:", ":8786", "host:port", "tcp://h:99999",
+        "tcp://h:0", "http://127.0.0.1:80", "nosuch://host:1", "127.0.0.1", "a b", "://", "",
+    ],
+)  # fmt: skip
+def test_schedulers_that_cannot_be(command, family, address):
+    """Told at once, before any file is read."""
+    Path("X.npy").write_bytes(b"no array")
+    begun = time.monotonic()
+    code, out, err = command(*PAIRWISE, "--lam", 2, "--out", "D.npy", "--scheduler", address)
+    assert (code, out) == (2, "") and err.count("\n") == 1
+    assert err.startswith(f"Error: '{address}' is not the address of a Dask scheduler, such as ")
+    assert time.monotonic() - begun < 15  # it was 20, and Dask is imported meanwhile
+
+
+@pytest.mark.parametrize("address", ["inproc://1/2/3", "tls://127.0.0.1:1"])
+def test_schedulers_that_cannot_be_reached(command, family, address):
+    code, out, err = command(*PAIRWISE, "--lam", 2, "--out", "D.npy", "--scheduler", address)
+    assert (code, out) == (2, "") and err.count("\n") == 1
+    assert err.startswith(f"Error: No Dask scheduler answers at '{address}': ")
+
+
+def test_a_scheduler_that_cannot_be_leaves_no_traceback(family):
+    """Dask used to complain when the interpreter ended."""
+    arguments = (*PAIRWISE, "--lam", "2", "--out", "D.npy", "--scheduler", "junk")
+    done = subprocess.run(
+        [sys.executable, "-m", "sinkdist", *arguments], capture_output=True, text=True, timeout=15
+    )
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("listening", [False, True], ids=["nobody", "somebody else"])
+def test_a_scheduler_that_does_not_answer(family, listening):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        if listening:
+            other.listen()
+        address = f"tcp://127.0.0.1:{other.getsockname()[1]}"
+        arguments = (*PAIRWISE, "--lam", "2", "--out", "D.npy", "--scheduler", address)
+        done = subprocess.run(
+            [sys.executable, "-m", "sinkdist", *arguments], capture_output=True, text=True,
+            timeout=25,
+        )  # fmt: skip
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"Error: No Dask scheduler answers at '{address}': ")
 
 
 @pytest.mark.slow

@@ -1,20 +1,27 @@
 """Runs on a cluster of processes: the same bits, and workers may die."""
 
+import contextlib
 import os
+import re
 import resource
 import signal
+import subprocess
+import sys
 import threading
 import time
 
+import dask
 import numpy as np
 import pytest
 import scipy.sparse as sparse
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, WorkerPlugin
 from problems import digits, simplex
 from test_store import COSTS, MEMBERS, PAIRS, Enough, X, Y, begin, contents, stop_after
 
 import sinkdist as sd
 from sinkdist.all_pairs import AllPairs
+from sinkdist.errors import ClusterWarning
+from sinkdist.scale import watch
 from sinkdist.solution import Status
 
 HEAVY = {"ground": sd.Ground.grid(8, 8), "lam": 4, "iterations": 200}  #: some time for each tile
@@ -283,6 +290,10 @@ def whole(tmp_path_factory):
     return out
 
 
+SLOW_TO_RISE = pytest.mark.filterwarnings("ignore:The Dask cluster at .* computes nothing")
+
+
+@SLOW_TO_RISE
 @pytest.mark.parametrize("victims", [1, 2], ids=["one worker", "all workers"])
 def test_a_worker_is_killed_in_the_middle(frail, whole, tmp_path, victims):
     out = tmp_path / "D.zarr"
@@ -296,6 +307,7 @@ def test_a_worker_is_killed_in_the_middle(frail, whole, tmp_path, victims):
 
 
 @pytest.mark.slow
+@SLOW_TO_RISE
 @pytest.mark.parametrize("victims", [1, 2], ids=["one worker", "all workers"])
 def test_a_worker_is_killed_while_tiles_are_brought_home(frail, whole, victims):
     listen, _, seen = kill_when(None, frail, 5, victims)
@@ -305,6 +317,7 @@ def test_a_worker_is_killed_while_tiles_are_brought_home(frail, whole, victims):
 
 
 @pytest.mark.slow
+@SLOW_TO_RISE
 def test_workers_are_killed_again_and_again(frail, tmp_path):
     """Whenever both are up: one that dies while it starts, its nanny does not start again."""
     family, deaths, tiles = digits(600), [], []
@@ -321,3 +334,284 @@ def test_workers_are_killed_again_and_again(frail, tmp_path):
 
     sd.pairwise(family, **HEAVY, out=out, client=frail, progress=listen)
     assert len(deaths) >= 2 and chunks(out) == chunks(whole)
+
+
+# ------------------------------------------------------------------------- clusters that are gone
+
+
+@pytest.fixture
+def hasty(monkeypatch):
+    """A tenth of the patience, for tests that have none."""
+    for name in ("_GONE", "_WORD", "_BEFORE", "_LATER"):
+        monkeypatch.setattr(f"sinkdist.scale.watch.{name}", getattr(watch, name) / 10)
+
+
+def lines(caught):
+    return [str(warning.message) for warning in caught if warning.category is ClusterWarning]
+
+
+KEPT = r"Finished tiles are kept in '.*D\.zarr': run the same call again to continue\.$"
+LOST = r"Tiles in memory are lost with the call: pass out='D\.zarr', which keeps them\.$"
+PLACES = pytest.mark.parametrize("stored", [True, False], ids=["stored", "in memory"])
+
+
+def place(tmp_path, stored):
+    """Where a matrix goes, and what is said of its finished tiles when the run is given up."""
+    return (tmp_path / "D.zarr", KEPT) if stored else (None, LOST)
+
+
+def bare_cluster(**options):
+    """A scheduler in this process, with workers in it as well, if any."""
+    return LocalCluster(
+        processes=False, silence_logs=50, dashboard_address="127.0.0.1:0", **options
+    )
+
+
+@PLACES
+def test_no_worker_is_connected(hasty, tmp_path, stored):
+    out, rest = place(tmp_path, stored)
+    with bare_cluster(n_workers=0) as cluster, Client(cluster) as client:
+        with (
+            pytest.warns(ClusterWarning, match="computes nothing: no worker is connected") as said,
+            pytest.raises(sd.StoreError, match=f"for 3 seconds: no worker is connected.*{rest}"),
+        ):
+            sd.pairwise(X, ground=COSTS, lam=5, out=out, client=client)
+        assert len(lines(said)) == 1 and client.scheduler.address in lines(said)[0]
+        assert said[0].filename == __file__
+
+
+@PLACES
+def test_all_workers_are_paused(hasty, tmp_path, stored):
+    """They hold more than their limit from the first moment on, and nobody restarts them."""
+    out, rest = place(tmp_path, stored)
+    cluster = bare_cluster(n_workers=1, threads_per_worker=1, memory_limit="1MB")
+    with cluster, Client(cluster) as client:
+        while [w["status"] for w in client.scheduler_info()["workers"].values()] != ["paused"]:
+            time.sleep(0.05)
+        paused = r"all its workers \(1\) are paused, for want of memory"
+        with (
+            pytest.warns(ClusterWarning, match=f"computes nothing: {paused}") as said,
+            pytest.raises(sd.StoreError, match=f"computed nothing for .*{paused}.*{rest}"),
+        ):
+            sd.pairwise(X, ground=COSTS, lam=5, out=out, client=client)
+        assert len(lines(said)) == 1
+
+
+def test_a_cluster_that_works_slowly_is_left_in_peace(hasty, tmp_path, monkeypatch):
+    """A tile may take longer than all patience: what counts is whether somebody works."""
+    monkeypatch.setattr(watch, "_LATER", 0.2)
+    compute = AllPairs.__call__
+
+    def slow(self, tile):
+        time.sleep(1.5)
+        return compute(self, tile)
+
+    monkeypatch.setattr(AllPairs, "__call__", slow)
+    with cluster_of_threads(3) as cluster, Client(cluster) as client:
+        D = sd.pairwise(X, ground=COSTS, lam=5, out=tmp_path / "D.zarr", client=client)
+    assert D.is_complete
+
+
+def test_workers_may_come_late(tmp_path):
+    with bare_cluster(n_workers=0, threads_per_worker=1) as cluster, Client(cluster) as client:
+        cluster.scale(1)
+        assert sd.pairwise(X, ground=COSTS, lam=5, client=client).shape == (40, 40)
+
+
+@PLACES
+def test_the_scheduler_is_closed_in_the_middle(hasty, tmp_path, stored):
+    out, rest = place(tmp_path, stored)
+    cluster = bare_cluster(n_workers=1, threads_per_worker=1)
+    with cluster, Client(cluster.scheduler_address, timeout="5s") as client:
+
+        def listen(record):
+            cluster.close()
+
+        asked, begun = {**HEAVY, "out": out}, time.monotonic()
+        with pytest.raises(sd.StoreError, match=f"The Dask scheduler at .* is gone. {rest}"):
+            sd.pairwise(digits(200), **asked, client=client, progress=listen)
+        assert time.monotonic() - begun < 20
+    if stored:
+        assert 1 <= len(sd.open_matrix(out).missing) < len(list(sd.open_matrix(out)._store.tiling))
+        assert sd.pairwise(digits(200), **asked).is_complete
+
+
+@pytest.fixture
+def started():
+    """Processes of Dask, ended with the test."""
+    with contextlib.ExitStack() as running:
+
+        def start(*arguments):
+            command = [sys.executable, "-m", f"distributed.cli.dask_{arguments[0]}", *arguments[1:]]
+            process = running.enter_context(
+                subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+            )
+            running.callback(process.kill)
+            for line in process.stderr:
+                if found := re.search(r"(?:Scheduler at|Registered to): +(tcp://\S+)", line):
+                    reader = threading.Thread(target=process.stderr.read)
+                    reader.start()
+                    running.callback(reader.join)
+                    running.callback(process.kill)
+                    return process, found[1]
+            raise AssertionError("Dask did not start")
+
+        yield start
+
+
+def start_cluster(started, workers=1, memory="0"):
+    """A scheduler and workers that nobody restarts, each a process: the processes, the address."""
+    options = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    scheduler, address = started("scheduler", *options)
+    alone = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--memory-limit", memory)
+    crew = [started("worker", address, *alone)[0] for _ in range(workers)]
+    return scheduler, crew, address
+
+
+@pytest.mark.slow
+@PLACES
+def test_the_scheduler_is_killed_in_the_middle(started, tmp_path, stored):
+    out, rest = place(tmp_path, stored)
+    scheduler, _, address = start_cluster(started)
+    killed = []
+
+    def listen(record):
+        if not killed:
+            scheduler.kill()
+            killed.append(time.monotonic())
+
+    with Client(address) as client:
+        with pytest.raises(sd.StoreError, match=f"The Dask scheduler at {address} is gone. {rest}"):
+            sd.pairwise(digits(300), **HEAVY, out=out, client=client, progress=listen)
+        assert time.monotonic() - killed[0] < 15
+    if stored:
+        before = chunks(out)
+        assert before and sd.pairwise(digits(300), **HEAVY, out=out).is_complete
+        assert before.items() <= chunks(out).items()
+
+
+@pytest.mark.slow
+def test_the_scheduler_is_killed_under_a_command(started, tmp_path):
+    """One sentence, and no traceback of Dask beside it."""
+    scheduler, _, address = start_cluster(started)
+    np.save(tmp_path / "X.npy", digits(400))
+    out = tmp_path / "D.zarr"
+    arguments = [tmp_path / "X.npy", "--ground", "grid:8x8", "--lam", 4, "--iterations", 200]
+    command = [sys.executable, "-m", "sinkdist", "pairwise", *arguments, "--out", out]
+    run = subprocess.Popen(
+        [*map(str, command), "--scheduler", address, "--no-progress"],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with run:
+        deadline = time.monotonic() + 60
+        while not list(out.glob("distance/c/*/*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        scheduler.kill()
+        _, err = run.communicate(timeout=30)
+    assert run.returncode == 2 and err.count("\n") == 1
+    assert err.startswith(
+        f"Error: The Dask scheduler at {address} is gone. Finished tiles are kept"
+    )
+
+
+@pytest.mark.slow
+def test_a_worker_with_little_memory_is_named_within_seconds(started, tmp_path):
+    _, _, address = start_cluster(started, memory="50MB")
+    with Client(address) as client:
+        begun = time.monotonic()
+        with pytest.raises(ClusterWarning, match="paused, for want of memory"):
+            sd.pairwise(X, ground=COSTS, lam=5, out=tmp_path / "D.zarr", client=client)
+        assert time.monotonic() - begun < 20
+
+
+@pytest.mark.slow
+def test_all_workers_are_killed_and_nobody_restarts_them(started, tmp_path):
+    _, crew, address = start_cluster(started, workers=2)
+    killed = []
+
+    def listen(record):
+        if not killed:
+            killed.append(time.monotonic())
+            for worker in crew:
+                worker.kill()
+
+    with Client(address) as client:
+        with pytest.raises(ClusterWarning, match=f"no worker is connected.*{LOST}"):
+            sd.pairwise(digits(300), **HEAVY, client=client, progress=listen)
+        assert time.monotonic() - killed[0] < 20
+
+
+# ---------------------------------------------------------------- tiles at which workers are killed
+
+
+class Deadly(WorkerPlugin):
+    """Ends workers that come to one of the tiles, as a system does that is out of memory."""
+
+    def __init__(self, graves, most):
+        self.graves, self.most = graves, most
+        graves.mkdir()
+
+    def setup(self, worker):
+        compute, graves, most = AllPairs.__call__, self.graves, self.most
+
+        def deadly(self, tile):
+            if tile.place == (1, 2) and len(list(graves.iterdir())) < most:
+                (graves / str(os.getpid())).touch()
+                time.sleep(1)  # so that other tiles come home meanwhile
+                os.kill(os.getpid(), signal.SIGKILL)
+            return compute(self, tile)
+
+        AllPairs.__call__ = deadly
+
+
+@pytest.fixture
+def strict():
+    """A cluster that gives a task up with the first worker that dies at it."""
+    impatient = dask.config.set({"distributed.scheduler.allowed-failures": 0})
+    with impatient, cluster_of(2) as cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    "stored", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["in memory", "stored"]
+)
+def test_a_tile_that_dask_gives_up_is_sent_again(strict, tmp_path, stored):
+    out, records = tmp_path / "D.zarr" if stored else None, []
+    strict.register_plugin(Deadly(tmp_path / "graves", 1))
+    with pytest.warns(ClusterWarning, match="died at one tile, rows .* It is tried again") as said:
+        D = sd.pairwise(X, ground=COSTS, lam=5, out=out, client=strict, progress=records.append)
+    assert len(lines(said)) == 1 and said[0].filename == __file__
+    np.testing.assert_allclose(np.asarray(D), sd.pairwise(X, ground=COSTS, lam=5), rtol=1e-12)
+    assert records[-1].done == PAIRS and len(records) == 6  # each tile counted once
+    assert len(list((tmp_path / "graves").iterdir())) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sinkdist.errors.ClusterWarning")
+@PLACES
+def test_a_tile_that_kills_every_worker_is_named(strict, tmp_path, stored):
+    out, rest = place(tmp_path, stored)
+    strict.register_plugin(Deadly(tmp_path / "graves", 100))
+    tile = "rows 16 to 31 against columns 32 to 39"
+    with pytest.raises(sd.StoreError, match=f"again and again at one tile, {tile}.*memory.*{rest}"):
+        sd.pairwise(X, ground=COSTS, lam=5, out=out, client=strict)
+    if stored:
+        assert [tile.place for tile in sd.open_matrix(out).missing] == [(1, 2)]
+        assert sd.pairwise(X, ground=COSTS, lam=5, out=out).is_complete
+
+
+@pytest.mark.slow
+@SLOW_TO_RISE
+@PLACES
+def test_the_only_worker_dies_again_and_again(monkeypatch, tmp_path, stored):
+    """The inputs die with it, so Dask counts no deaths; at times it is not started again."""
+    out, rest = place(tmp_path, stored)
+    monkeypatch.setattr("sinkdist.scale.cluster._LOSSES", 4)
+    with cluster_of(1) as cluster, Client(cluster) as client:
+        client.register_plugin(Deadly(tmp_path / "graves", 1000))
+        with (
+            pytest.warns(ClusterWarning, match=f"lost its workers 2 times over.*{rest}") as said,
+            pytest.raises(sd.StoreError, match=f"(lost its workers 4 times|no worker).*{rest}"),
+        ):
+            sd.pairwise(X, ground=COSTS, lam=5, out=out, client=client)
+        assert sum("times over" in line for line in lines(said)) == 1

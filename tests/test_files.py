@@ -1,9 +1,12 @@
 """Files of histograms and costs: every kind is read, and what cannot be is told in a sentence."""
 
+import contextlib
 import io
 import os
 import pickle
+import struct
 import sys
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -167,6 +170,143 @@ def test_sparse_with_wrong_indices(folder, part, wrong):
 def test_sparse_of_an_unknown_format(folder):
     np.savez("X.npz", data=X, shape=X.shape, format=b"new")
     assert complaint("X.npz") == "'X.npz' holds a sparse matrix of the unknown format 'new'."
+
+
+# --- files that claim more than they hold
+
+
+@contextlib.contextmanager
+def frugal(most=50 * 2**20):
+    """Fail where more memory was taken than a header needs."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < most
+    finally:
+        tracemalloc.stop()
+
+
+def npy(shape, content=b"", dtype="<f8", header=None):
+    """The bytes of a .npy file whose header says anything."""
+    text = header or repr({"descr": dtype, "fortran_order": False, "shape": shape})
+    text = text.encode("latin1") + b"\n"
+    return b"\x93NUMPY\x02\x00" + struct.pack("<I", len(text)) + text + content
+
+
+def archive(name, method=zipfile.ZIP_STORED, **members):
+    """An archive of .npy files."""
+    with zipfile.ZipFile(name, "w", method) as file:
+        for key, content in members.items():
+            file.writestr(f"{key}.npy", content)
+    return name
+
+
+BILLION = 10**9
+COORDINATES = {"row": np.array([0, 5]), "col": np.array([1, 7])}
+WIDE = {
+    "coo": COORDINATES | {"data": np.ones(2)},
+    "dia": {"data": np.ones((1, 3)), "offsets": np.array([0])},
+    "csc": {"data": np.ones(2), "indices": np.array([1, 2]), "indptr": np.array([0, 2])},
+    "bsr": {"data": np.ones((1, 1, 1)), "indices": np.array([0]), "indptr": np.array([0, 1])},
+}
+
+
+@pytest.mark.parametrize("form", WIDE)
+@pytest.mark.parametrize("sides", [(BILLION, BILLION), (2**62, 2**62), (BILLION, 1)])
+def test_sparse_of_a_billion_rows_is_refused_by_its_shape(folder, form, sides):
+    np.savez("X.npz", shape=np.array(sides), format=form.encode(), **WIDE[form])
+    with frugal():
+        sentence = complaint("X.npz")
+    assert sentence.startswith(f"'X.npz' holds a sparse matrix of {sides[0]:,} x {sides[1]:,} with")
+    assert sentence.endswith("nearly all of its rows are empty. Leave those out.")
+
+
+@pytest.mark.parametrize("sides", [(BILLION, BILLION), (2**62, 3), (-1, 3), (3,), (3, 3, 3), ()])
+def test_rows_of_a_shape_that_cannot_be(folder, sides):
+    rows = scipy.sparse.csr_array(X)
+    parts = {"data": rows.data, "indices": rows.indices, "indptr": rows.indptr}
+    np.savez("X.npz", shape=np.array(sides, np.int64), **parts)
+    with frugal():
+        assert complaint("X.npz").startswith("'X.npz' holds no valid sparse matrix: ")
+
+
+def test_empty_rows_and_many_columns_are_welcome(folder):
+    thin = scipy.sparse.coo_array(([1.0], ([3], [BILLION - 1])), shape=(1000, BILLION))
+    scipy.sparse.save_npz("X.npz", thin)
+    with frugal():
+        back = read("X.npz")
+    assert back.shape == (1000, BILLION) and back[3, BILLION - 1] == 1.0
+
+
+CLAIMS = {
+    "terabytes": npy((10**12,)),
+    "a square of a billion": npy((BILLION, BILLION), bytes(80)),
+    "beyond all integers": npy((10**30, 10**30)),
+    "one entry too many": npy((11,), bytes(80)),
+    "a negative side": npy((-1, 3), bytes(80)),
+    "negative sides": npy((-(2**31), -(2**31)), bytes(80)),
+    "entries of no bytes": npy((10**15,), dtype="|V0"),
+    "huge entries": npy((10**6,), dtype="|V2000000000"),
+    "words": npy((10**12,), dtype="<U8"),
+    "hundred axes": npy((1,) * 100, bytes(8)),
+    "no shape": npy((), header="{'descr': '<f8', 'fortran_order': False}"),
+    "an endless header": npy((), header="{" + " " * 10**6),
+    "a header of gigabytes": b"\x93NUMPY\x02\x00\xff\xff\xff\xff{",
+    "code": npy((), header="__import__('os').system('touch exploded')"),
+    "nested": npy((), header="(" * 5000),
+    "nested signs": npy((), header="-" * 9000 + "1"),
+    "another version": b"\x93NUMPY\x09\x00\x10\x00" + b" " * 16,
+    "magic alone": b"\x93NUMPY",
+}
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_headers_that_claim_too_much(folder, claim):
+    with frugal():
+        assert complaint(saved("X.npy", CLAIMS[claim])) == "'X.npy' is damaged or cut short."
+        sentence = complaint(archive("X.npz", X=CLAIMS[claim]))
+        assert sentence == "'X.npz' is damaged or cut short."
+        parts = dict.fromkeys(("data", "indices", "indptr", "shape"), CLAIMS[claim])
+        assert complaint(archive("S.npz", **parts)) == "'S.npz' is damaged or cut short."
+    assert not os.path.exists("exploded")
+
+
+def test_an_archive_that_claims_more_than_it_can_hold(folder):
+    """The directory of the archive agrees with the header; only the bytes are not there."""
+    name = archive("X.npz", zipfile.ZIP_DEFLATED, X=npy((10**12,), bytes(1000)))
+    raw = bytearray(Path(name).read_bytes())
+    entry = raw.index(b"PK\x01\x02")
+    raw[entry + 24 : entry + 28] = struct.pack("<I", 2**32 - 2)  # the size when it is expanded
+    with frugal():
+        assert complaint(saved("X.npz", bytes(raw))) == "'X.npz' is damaged or cut short."
+
+
+def test_an_archive_that_does_not_fit_in_memory(folder, monkeypatch):
+    """A small file of many zeros: nothing of it is expanded."""
+    np.savez_compressed("X.npz", X=np.zeros(10**7))
+    monkeypatch.setattr("sinkdist.scale.memory.available", lambda: 60 * 10**6)
+    assert os.path.getsize("X.npz") < 10**6
+    with frugal(10 * 2**20):
+        assert complaint("X.npz") == (
+            "'X.npz' takes 80 MB in memory, and 45 MB are there for it. Save it as .npy, of which "
+            "only what is needed is read."
+        )
+    np.save("X.npy", np.zeros(10**7))
+    assert read("X.npy").shape == (10**7,)
+
+
+def test_other_things_in_an_archive_are_not_expanded(folder):
+    with zipfile.ZipFile("X.npz", "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("zeros", bytes(2 * 10**8))
+    with frugal():
+        assert complaint("X.npz") == "'X.npz' is not a NumPy archive: 'zeros' in it is no array."
+
+
+def test_a_parquet_file_that_does_not_fit_in_memory(folder, monkeypatch):
+    parquet.write_table(pa.table({"a": np.zeros(10**6), "b": np.zeros(10**6)}), "X.parquet")
+    assert os.path.getsize("X.parquet") < 10**5
+    monkeypatch.setattr("sinkdist.scale.memory.available", lambda: 10**7)
+    assert complaint("X.parquet").startswith("'X.parquet' takes 16 MB in memory, and 7.5 MB are")
 
 
 # --- text

@@ -4,6 +4,7 @@ Each inherits from the built-in class that a caller would catch anyway.
 """
 
 __all__ = [
+    "ClusterWarning",
     "ConvergenceWarning",
     "IncompleteError",
     "InputError",
@@ -53,8 +54,14 @@ class ConvergenceWarning(UserWarning):
     """Some pairs stopped before reaching the tolerance; their numbers are estimates."""
 
 
+class ClusterWarning(UserWarning):
+    """A cluster computes nothing at the moment, or a tile is tried again; the call goes on."""
+
+
 class StoreError(OSError):
-    """A stored matrix could not be written or read: the disk is full, a chunk is damaged."""
+    """A matrix could not be written, read or brought home: the disk is full, a chunk is damaged, a
+    cluster is gone.
+    """
 
 
 class IncompleteError(StoreError):

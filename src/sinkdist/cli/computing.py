@@ -76,6 +76,8 @@ def pairwise(
     lam, reg, alpha = options.strength(lam, reg, alpha, emd)
     out = options.without_slash(out)
     is_store = check_target(out, (_ZARR, *WRITTEN), overwrite=overwrite) == _ZARR
+    if scheduler is not None:
+        _check_address(scheduler)
     with stoppable(_after_a_stop(out, is_store)), naming(X=x, Y=y):
         X, Y = _family(x), None if y is None else _family(y)
         costs = read_ground(ground)
@@ -154,6 +156,13 @@ def distance(
         else:
             lines = certificates.numbers(answer)
     typer.echo("\n".join(lines))
+
+
+def _check_address(address: str) -> None:
+    """Raise at once if a scheduler cannot be at this address."""
+    from sinkdist.scale.cluster import check_address
+
+    check_address(address)
 
 
 @contextmanager

@@ -6,16 +6,18 @@ line: ``normalize=True`` becomes ``--normalize``, ``'X'`` the name of the file t
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import NoReturn
+from contextlib import contextmanager, suppress
+from typing import NoReturn, TextIO
 
 import typer
 
 from sinkdist.errors import (
+    ClusterWarning,
     ConvergenceWarning,
     InputError,
     InputTypeError,
@@ -23,7 +25,9 @@ from sinkdist.errors import (
     StoreError,
 )
 
-__all__ = ["naming", "spoken", "stoppable", "told"]
+__all__ = ["naming", "quiet", "spoken", "stoppable", "told"]
+
+_NOBODY_READS = 141  # what a shell says of a program that the signal for it has ended
 
 _OPTIONS = (
     "alpha", "coincidence", "dtype", "iterations", "lam", "max_iter", "memory", "normalize",
@@ -92,12 +96,13 @@ def stoppable(consequence: str = "") -> Iterator[None]:
 def told() -> Iterator[None]:
     """Turn what goes wrong into a sentence and exit code 2, and warnings into a line each."""
     with warnings.catch_warnings():
-        warnings.simplefilter("always", ConvergenceWarning)
+        for own in (ClusterWarning, ConvergenceWarning):
+            warnings.simplefilter("always", own)
         show = warnings.showwarning
 
         def line(message: Warning | str, category: type[Warning], *place: object) -> None:
-            """One line for our own warning; Python's way for all others."""
-            if issubclass(category, ConvergenceWarning):
+            """One line for our own warnings; Python's way for all others."""
+            if issubclass(category, (ClusterWarning, ConvergenceWarning)):
                 typer.echo(f"Warning: {spoken(str(message))}", err=True)
             else:
                 show(message, category, *place)  # type: ignore[arg-type]
@@ -112,6 +117,35 @@ def told() -> Iterator[None]:
         except OSError as error:
             place = f"'{error.filename}': " if error.filename else ""
             _fail(f"{place}{error.strerror or error}.")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """End without a word when nobody reads any more, as in ``sinkdist distance ... | head -1``."""
+    try:
+        yield
+    except (BrokenPipeError, SystemExit) as error:
+        if getattr(error, "code", 1) != 1 or not _is_closed_pipe(error):
+            raise
+        for stream in (sys.stdout, sys.stderr):
+            _drain(stream)
+        sys.exit(_NOBODY_READS)
+
+
+def _is_closed_pipe(error: BaseException | None) -> bool:
+    """Whether this, or what it was raised for, says so; Typer and Rich make an exit of it."""
+    while error is not None and not isinstance(error, BrokenPipeError):
+        error = error.__context__
+    return error is not None
+
+
+def _drain(stream: TextIO) -> None:
+    """Send what is left to nowhere: Python would complain about it at the very end."""
+    try:
+        stream.flush()
+    except OSError:
+        with suppress(OSError):  # a stream without a file
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _fail(sentence: str) -> NoReturn:

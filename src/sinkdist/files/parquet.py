@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError, MissingExtraError
+from sinkdist.files.claims import check_memory
 
 try:
     import pyarrow as pa
@@ -28,7 +29,12 @@ Array = npt.NDArray[Any]
 def read_parquet(path: str) -> Array:
     """The table in a .parquet file as (n, d) numbers."""
     try:
-        table = parquet.ParquetFile(path).read()  # never a whole folder
+        file = parquet.ParquetFile(path)  # never a whole folder
+        found = file.metadata
+        groups = (found.row_group(k).total_byte_size for k in range(found.num_row_groups))
+        size = max(found.num_rows * sum(map(_width, file.schema_arrow.types)), sum(groups))
+        check_memory(path, size, "Save it as .npy, of which only what is needed is read.")
+        table = file.read()
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"'{path}' is damaged or not a Parquet file.") from error
     index = (table.schema.pandas_metadata or {}).get("index_columns", [])
@@ -49,6 +55,14 @@ def write_parquet(path: str, blocks: Iterable[Array], shape: tuple[int, int], dt
         for block in blocks:
             columns = [pa.array(np.ascontiguousarray(column)) for column in block.T]
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+
+
+def _width(kind: Any) -> int:
+    """Bytes of an entry of this type; 0 where entries differ."""
+    try:
+        return int(kind.bit_width + 7) // 8
+    except ValueError:
+        return 0
 
 
 def _is_list(kind: Any) -> bool:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError
+from sinkdist.files.claims import MAGIC, check_members, check_rows, claimed_dtype
 from sinkdist.files.table import read_csv
 
 __all__ = ["is_readable", "read"]
@@ -27,7 +28,6 @@ __all__ = ["is_readable", "read"]
 Array: TypeAlias = npt.NDArray[Any]
 
 _NAMED_ARRAY = re.compile(r"(?P<file>.+\.npz):(?P<key>[^:/\\]+)", re.IGNORECASE | re.DOTALL)
-_MAGIC = b"\x93NUMPY"
 # What scipy.sparse.save_npz always writes, and what others keep of a CSR matrix.
 _ANY_FORMAT = {"format", "shape", "data"}
 _COMPRESSED_ROWS = {"data", "indices", "indptr", "shape"}
@@ -110,13 +110,16 @@ def _require_content(path: str) -> None:
 def _from_npy(path: str) -> Array:
     """A memory map of a .npy file."""
     with open(path, "rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
+        if file.read(len(MAGIC)) != MAGIC:
             raise InputError(f"'{path}' is not a NumPy file, though its name ends in .npy.")
     try:
+        with open(path, "rb") as file:
+            if claimed_dtype(file, os.path.getsize(path)).hasobject:
+                raise _needs_pickle(f"'{path}'")
         return np.lib.format.open_memmap(path, mode="r")
+    except InputError:
+        raise
     except _DAMAGE as error:
-        if "Python objects" in str(error):
-            raise _needs_pickle(f"'{path}'") from error
         raise _damaged(path) from error
 
 
@@ -131,28 +134,32 @@ def _from_npz(path: str, key: str | None = None) -> Any:
             keys = list(archive.files)
             if key is None and len(keys) != 1:
                 if set(keys) >= _ANY_FORMAT or set(keys) >= _COMPRESSED_ROWS:
-                    return _sparse(path, {name: _member(path, archive, name) for name in keys})
+                    return _sparse(path, _members(path, archive, keys))
                 raise InputError(_which_array(path, keys))
             key = keys[0] if key is None else key
             if key not in keys:
                 raise InputError(
                     f"'{path}' has no array called '{key}'; it holds {', '.join(keys)}."
                 )
-            return _member(path, archive, key)
+            return _members(path, archive, [key])[key]
     except InputError:
         raise
     except _DAMAGE as error:
-        if "allow_pickle" in str(error):
-            raise _needs_pickle(f"'{path}:{key}'" if key else f"'{path}'") from error
         raise _damaged(path) from error
 
 
-def _member(path: str, archive: Any, key: str) -> Array:
-    """An array of an archive; what is none comes as bytes."""
-    member = archive[key]
-    if not isinstance(member, np.ndarray):
-        raise InputError(f"'{path}' is not a NumPy archive: '{key}' in it is no array.")
-    return member
+def _members(path: str, archive: Any, keys: list[str]) -> dict[str, Array]:
+    """Arrays of an archive, read when the headers of all of them have been looked at."""
+    files = set(archive.zip.namelist())
+    members = [archive.zip.getinfo(key if key in files else f"{key}.npy") for key in keys]
+    check_members(path, members, os.path.getsize(path))
+    for key, member in zip(keys, members, strict=True):
+        with archive.zip.open(member) as file:
+            if file.peek(len(MAGIC))[: len(MAGIC)] != MAGIC:
+                raise InputError(f"'{path}' is not a NumPy archive: '{key}' in it is no array.")
+            if claimed_dtype(file, member.file_size).hasobject:
+                raise _needs_pickle(f"'{path}:{key}'")
+    return {key: archive[key] for key in keys}
 
 
 def _sparse(path: str, parts: dict[str, Array]) -> Any:
@@ -165,7 +172,9 @@ def _sparse(path: str, parts: dict[str, Array]) -> Any:
     kind = parts["format"].item() if "format" in parts else "csr"
     kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else str(kind)
     try:
-        shape = tuple(int(side) for side in parts["shape"])
+        shape = tuple(int(side) for side in parts["shape"].reshape(2))
+        if kind != "csr":  # which has a number for each row in the file
+            check_rows(path, shape, parts["data"].size)
         if kind in ("csr", "csc", "bsr"):
             make = getattr(sparse, f"{kind}_array")
             matrix = make((parts["data"], parts["indices"], parts["indptr"]), shape=shape)

@@ -23,7 +23,9 @@ __all__ = [
     "is_marked",
     "is_url",
     "locked",
+    "mark",
     "name_of",
+    "read_file",
     "remove",
     "tidy",
 ]
@@ -44,7 +46,15 @@ def name_of(path: Any) -> str:
         name = os.fspath(path)
         if isinstance(name, str) and name and "\0" not in name:
             name = name.removeprefix("file://")
-            return name.rstrip("/") if is_url(name) else os.path.normpath(os.path.expanduser(name))
+            if not is_url(name):
+                return os.path.normpath(os.path.expanduser(name))
+            if "::" in name:
+                raise InputError(
+                    f"{name!r} is a chain of addresses, through which nothing can be stored: give "
+                    "the address of the store itself, or a folder."
+                )
+            if is_url(name.rstrip("/")):
+                return name.rstrip("/")
     raise InputTypeError(f"The 'out' option must be a path such as 'D.zarr'. Got {path!r} instead.")
 
 
@@ -89,9 +99,35 @@ def contents(name: str) -> set[str]:
         raise InputError(f"{name!r} cannot be read: {error.strerror}.") from error
 
 
+def read_file(name: str, entry: str) -> bytes | None:
+    """The bytes of a file that lies at a place; None if there is no such file."""
+    try:
+        if not is_url(name):
+            return Path(name, entry).read_bytes()
+        files, root = _files(f"{name}/{entry}")
+        return bytes(files.cat_file(root))
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except OSError as error:
+        raise InputError(f"{name!r} cannot be read: {error.strerror or error}.") from error
+
+
 def is_marked(name: str) -> bool:
     """Whether one of our runs has begun something at a place."""
-    return is_url(name) or os.path.exists(os.path.join(name, LOCK))
+    if is_url(name):
+        files, root = _files(f"{name}/{LOCK}")
+        return bool(files.exists(root))
+    return os.path.exists(os.path.join(name, LOCK))
+
+
+def mark(name: str) -> None:
+    """Leave the mark that a run of ours has begun something; in a folder, the lock is the mark."""
+    if is_url(name):
+        files, root = _files(f"{name}/{LOCK}")
+        try:
+            files.pipe_file(root, b"")
+        except OSError as error:
+            raise InputError(f"{name!r} cannot be written to: {error}.") from error
 
 
 def remove(name: str, entries: list[str]) -> None:
@@ -101,7 +137,7 @@ def remove(name: str, entries: list[str]) -> None:
             files, root = _files(f"{name}/{entry}")
             if files.exists(root):
                 files.rm(root, recursive=True)
-        elif os.path.isdir(path := os.path.join(name, entry)):
+        elif os.path.isdir(path := os.path.join(name, entry)) and not os.path.islink(path):
             shutil.rmtree(path)
         else:
             Path(path).unlink(missing_ok=True)

@@ -23,7 +23,7 @@ import zarr
 from zarr.codecs import Crc32cCodec
 
 from sinkdist.errors import InputError, StoreError
-from sinkdist.scale import folder
+from sinkdist.scale import description, folder
 from sinkdist.scale.job import Block
 from sinkdist.scale.tiles import Tile, Tiling
 
@@ -31,16 +31,13 @@ __all__ = ["Store", "open_or_create", "open_store"]
 
 Array = npt.NDArray[Any]
 
-FORMAT = 1
-_ATTRIBUTE = "sinkdist"
 _CHECKSUM = 4  # bytes at the end of a chunk
 #: Arrays in the order in which a tile is written; values last.
 _NAMES = ("marginal_error", "status", "distance")
-_TOP = {"zarr.json", *_NAMES}  # what a store consists of
+_TOP = {description.FILE, *_NAMES}  # what a store consists of
 #: The same in the order in which it is removed: the description first, since without it nobody
 #: reads the rest; the lock stays.
 _ENTRIES = ["zarr.json", "marginal_error", "status", "distance/zarr.json", "distance/c"]
-_KEYS = {"format", "shape", "tile", "symmetric", "facts", "versions", "statuses", "short"}
 _NOT_COMPUTED = -1  # the status of pairs in a chunk that is not there
 _WRITE_ALL = {"write_empty_chunks": True}  # a tile of NaN is a result too
 
@@ -97,7 +94,7 @@ class Store:
             return bool(self.finished()[tile.place])
         try:
             sizes = {name: os.stat(self._chunk(name, tile)).st_size for name in _NAMES}
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return False
         return all(size == self._chunk_bytes(name) for name, size in sizes.items())
 
@@ -133,7 +130,7 @@ class Store:
         """Note a version of the package that writes here, if it is another one."""
         if version not in self.about["versions"]:
             self.about = {**self.about, "versions": [*self.about["versions"], version]}
-            self._group.attrs[_ATTRIBUTE] = self.about
+            self._group.attrs[description.ATTRIBUTE] = self.about
 
     def _chunk(self, name: str, tile: Tile) -> str:
         """The file of a chunk."""
@@ -163,12 +160,19 @@ class Store:
 def open_store(path: Any, mode: Literal["r", "r+"] = "r") -> Store:
     """An existing store; ``"r+"`` for one who writes tiles while another holds the lock."""
     name = folder.name_of(path)
-    found = _found(name, mode)
-    if found is None:
-        if folder.contents(name) - {_NAMES[-1]}:
-            raise InputError(f"{name!r} is not a matrix stored by sinkdist.")
+    if not folder.contents(name):
         raise InputError(f"There is no matrix at {name!r}.")
-    return found
+    if not _is_ours(name):
+        raise InputError(f"{name!r} is not a matrix stored by sinkdist.")
+    try:
+        return _opened(name, mode)
+    except StoreError as error:
+        if _has_chunks(name):
+            raise
+        raise InputError(
+            f"There is no matrix at {name!r} yet: the call that began it had not made its files. "
+            "Run it again."
+        ) from error
 
 
 @contextlib.contextmanager
@@ -194,27 +198,49 @@ def open_or_create(
     name = folder.name_of(path)
     _refuse_foreign(name)
     with folder.locked(name):
-        found = _found(name)
-        if found is None and not overwrite and _has_chunks(name):
-            raise StoreError(
-                f"{name!r} holds finished tiles, but its description (zarr.json) is damaged or "
-                "missing. Nothing was changed: bring it back, or pass overwrite=True to begin anew."
-            )
-        differences = [] if found is None else _differences(found.about["facts"], about["facts"])
-        if differences and not overwrite:
-            raise InputError(
-                f"{name!r} holds another matrix: {'; '.join(differences)}. Nothing was changed: "
-                "pass overwrite=True to replace it, or another 'out'."
-            )
-        if found is None or differences:
+        found = _usable(name, about, tiling, dtype, overwrite=overwrite)
+        if found is None:
             yield _created(name, about, tiling, dtype)
         else:
             folder.tidy(name)
             yield found
 
 
+def _usable(
+    name: str, about: dict[str, Any], tiling: Tiling, dtype: np.dtype[Any], *, overwrite: bool
+) -> Store | None:
+    """The store at a place if it can be continued; None if a new one is to be made there."""
+    try:
+        found = _opened(name, "r+")
+        differences = description.differences(found.about["facts"], about["facts"])
+        if not differences:
+            _check_agreement(found, tiling, dtype)
+    except StoreError:  # damaged, or not made to the end
+        if _has_chunks(name) and not overwrite:
+            raise
+        return None
+    if differences and not overwrite:
+        raise InputError(
+            f"{name!r} holds another matrix: {'; '.join(differences)}. Nothing was changed: "
+            "pass overwrite=True to replace it, or another 'out'."
+        )
+    return None if differences else found
+
+
+def _check_agreement(found: Store, tiling: Tiling, dtype: np.dtype[Any]) -> None:
+    """Raise if a store of the same facts says what does not follow from them."""
+    here, there = tiling, found.tiling
+    if (here.shape, here.upper) != (there.shape, there.upper):
+        what = "contradicts its own facts: 'shape' or 'symmetric' is wrong"
+        raise description.damaged(found.name, description.FILE, what)
+    if dtype != found.dtype_of("distance"):
+        what = f"has another data type than {dtype}"
+        raise description.damaged(found.name, f"distance/{description.FILE}", what)
+
+
 def _created(name: str, about: dict[str, Any], tiling: Tiling, dtype: np.dtype[Any]) -> Store:
     """An empty store in place of one of ours."""
+    folder.mark(name)
     folder.remove(name, _ENTRIES)
     folder.tidy(name)
     try:
@@ -225,7 +251,7 @@ def _created(name: str, about: dict[str, Any], tiling: Tiling, dtype: np.dtype[A
 
 def _made(name: str, about: dict[str, Any], tiling: Tiling, dtype: np.dtype[Any]) -> Store:
     """An empty store; the attribute comes last."""
-    group = zarr.open_group(name, mode="a")
+    group = zarr.open_group(_place(name), mode="a")
     kinds = {
         "distance": (dtype, np.nan),
         "status": (np.dtype(np.int8), _NOT_COMPUTED),
@@ -242,68 +268,60 @@ def _made(name: str, about: dict[str, Any], tiling: Tiling, dtype: np.dtype[Any]
             dimension_names=("row", "column"),
         )
     about = {
-        "format": FORMAT,
+        "format": description.FORMAT,
         "shape": list(tiling.shape),
         "symmetric": tiling.upper,
         "tile": tiling.side,
         **about,
     }
-    group.attrs[_ATTRIBUTE] = about
+    group.attrs[description.ATTRIBUTE] = about
     return Store(name, group, about)
 
 
-def _found(name: str, mode: Literal["r", "r+"] = "r+") -> Store | None:
-    """The store at a place; None where there is none of ours, or not a whole one."""
-    described = _described(name, mode)
-    if described is None:
-        return None
-    group, about = described
-    if about["format"] != FORMAT:
-        raise InputError(
-            f"{name!r} was written in format {about['format']!r}; this version of sinkdist reads "
-            f"format {FORMAT}."
-        )
-    whole = all(array in group for array in _NAMES)  # else half made, or half removed
-    return Store(name, group, about) if whole else None
-
-
-def _described(
-    name: str, mode: Literal["r", "r+"] = "r"
-) -> tuple[zarr.Group, dict[str, Any]] | None:
-    """The group at a place and what it says of itself, if that is one of ours."""
+def _opened(name: str, mode: Literal["r", "r+"]) -> Store:
+    """The store at a place; an error that names the file if a description of it is damaged."""
+    about = description.read(name)
+    wrong = [array for array in _NAMES if not description.check_array(name, array, about)]
+    if wrong:  # where all of them disagree with the group, it is the group that is wrong
+        file = description.FILE if len(wrong) == len(_NAMES) else f"{wrong[0]}/{description.FILE}"
+        raise description.damaged(name, file, "has another shape or other tiles than the rest")
+    file = description.FILE
     try:
-        group = zarr.open_group(name, mode=mode)
-    except (OSError, KeyError, ValueError, ImportError):
-        return None
-    about: Any = group.attrs.get(_ATTRIBUTE)
-    if not isinstance(about, dict) or "format" not in about:
-        return None
-    return (group, about) if about["format"] != FORMAT or about.keys() >= _KEYS else None
+        group = zarr.open_group(_place(name), mode=mode, use_consolidated=False)
+        for array in _NAMES:
+            file = f"{array}/{description.FILE}"
+            _check_fill(cast(Any, group[array]))
+    except OSError as error:
+        raise InputError(f"{name!r} cannot be read: {error}.") from error
+    except Exception as error:  # whatever else Zarr finds wrong
+        raise description.damaged(name, file, f"cannot be read by Zarr ({error})") from error
+    return Store(name, group, about)
+
+
+def _check_fill(array: Any) -> None:
+    """Raise unless what is not there reads as not computed."""
+    fill = array.fill_value
+    if fill != _NOT_COMPUTED and not np.isnan(fill):
+        raise ValueError(f"its fill value is {fill}")
+
+
+def _place(name: str) -> str | Path:
+    """A place for Zarr, which takes some folders' names for addresses unless they are paths."""
+    return name if folder.is_url(name) else Path(name)
+
+
+def _is_ours(name: str) -> bool:
+    """Whether one of our runs has begun what lies at a place."""
+    return folder.is_marked(name) or description.is_claimed(name)
 
 
 def _refuse_foreign(name: str) -> None:
     """Raise if there is anything at a place that we have not put there."""
     there = {entry for entry in folder.contents(name) if not entry.endswith(".partial")}
-    ours = folder.is_marked(name) or _described(name) is not None
-    if there - _TOP or (there and not ours):
+    if there - _TOP or (there and not _is_ours(name)):
         raise folder.foreign(name)
 
 
 def _has_chunks(name: str) -> bool:
     """Whether a tile was finished here."""
     return any(True for _ in folder.chunk_sizes(name, _NAMES[-1]))
-
-
-def _differences(there: dict[str, Any], here: dict[str, Any]) -> list[str]:
-    """What differs between the facts of two calls, one phrase each."""
-    phrases = [
-        f"{name} is {there['parameters'].get(name)} there and {value} here"
-        for name, value in here["parameters"].items()
-        if there["parameters"].get(name) != value
-    ]
-    inputs = [
-        f"{name} is not the one that was stored"
-        for name, value in here["fingerprints"].items()
-        if there["fingerprints"].get(name) != value
-    ]
-    return phrases + inputs

@@ -99,6 +99,9 @@ def summarise(store: Store) -> Summary:
         store.name, tiling.shape, store.dtype_of("distance"), tiling.upper, tiling.side,
         about["facts"]["parameters"], tuple(about["versions"]), sum(tally.counts.values()), missing,
         tally.count(tuple(about["short"])),
-        {about["statuses"][str(k)]: (count, tally.worst[k]) for k, count in tally.counts.items()},
+        {
+            about["statuses"].get(str(k), f"status {k}"): (count, tally.worst[k])
+            for k, count in tally.counts.items()
+        },
         *((smallest, total / known, largest) if known else (np.nan,) * 3),
     )  # fmt: skip
