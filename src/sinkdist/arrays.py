@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from sinkdist.errors import InputTypeError
 
-__all__ = ["is_sparse", "pandas_labels", "real_array", "require_real"]
+__all__ = ["for_kernels", "is_sparse", "pandas_labels", "real_array", "require_real"]
 
 _REAL_KINDS = "fiub"  # floats, signed and unsigned integers, booleans
 
@@ -54,6 +54,29 @@ def require_real(array: Any, subject: str) -> None:
     if array.ndim == 0:
         raise _not_an_array(subject, array.item())
     raise InputTypeError(f"{subject} must hold real numbers. Got dtype {dtype} instead.")
+
+
+def for_kernels(array: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """`array` as compiled kernels take it: plain, float64, C-contiguous and flagged writeable.
+
+    Kernels are compiled for that flag, though they write to no input. So memory that must not be
+    written to, such as the maps of files that worker processes receive, is not copied for it: the
+    same memory is looked at through an array without the flag. Only for arrays that nobody writes
+    to.
+    """
+    array = np.require(np.asarray(array), np.float64, ["C", "A"])
+    return array if array.flags.writeable else np.asarray(_Unflagged(array))
+
+
+class _Unflagged:
+    """Keeps an array, and shows its memory to NumPy as if it could be written to."""
+
+    __slots__ = ("__array_interface__", "keeps")
+
+    def __init__(self, array: npt.NDArray[Any]) -> None:
+        self.keeps = array
+        address, _ = array.__array_interface__["data"]
+        self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
 
 
 def is_sparse(value: Any) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
-from sinkdist.arrays import is_sparse, real_array
+from sinkdist.arrays import for_kernels, is_sparse, real_array
 from sinkdist.errors import InputError, InputTypeError
 from sinkdist.ground.costs import Costs, Metric, graph_costs, grid_costs, points_costs
 from sinkdist.ground.gibbs import Gibbs
@@ -116,7 +116,7 @@ class Ground:
             ground._metric = _BY_CONSTRUCTION
             places = np.asarray(points, dtype=np.float64)
             if places.size == len(places) and metric != "hamming":
-                ground._line = places.ravel()
+                ground._line = places.flatten()  # a copy
         return ground
 
     @classmethod
@@ -333,11 +333,14 @@ class Ground:
 def _restored(
     matrix: Costs, description: str, metric: MetricCheck | None, line: Costs | None
 ) -> Ground:
-    """A ground from a pickle: without operators and lock, with what is known about it."""
-    ground = Ground._made(matrix, description)
+    """A ground from a pickle: without operators and lock, with what is known about it.
+
+    Workers receive arrays that are large as read-only maps of a file, or as bytes.
+    """
+    ground = Ground._made(for_kernels(matrix), description)
     if metric is not None:
         ground._metric = _BY_CONSTRUCTION if metric == _BY_CONSTRUCTION else metric
-    ground._line = line
+    ground._line = None if line is None else for_kernels(line)
     return ground
 
 
