@@ -1,6 +1,11 @@
 """What inputs may look like, and what is said of those that mean nothing: seen from outside."""
 
+import ast
+import os
 import pickle
+import re
+import subprocess
+import sys
 
 import joblib
 import numpy as np
@@ -252,3 +257,210 @@ def test_a_grid_search_on_processes_takes_a_large_ground():
     )  # fmt: skip
     search.fit(Z, np.arange(12) % 2)
     assert 0.0 <= search.best_score_ <= 1.0
+
+
+# -------------------------------------------------------------- sparse input that is damaged
+
+
+def _csr(**parts):
+    made = sparse.csr_array(np.full((4, D), 1 / D))
+    for name, change in parts.items():
+        array = getattr(made, name).copy()
+        setattr(made, name, change(array))
+    return made
+
+
+def _set(place, value):
+    def change(array):
+        array[place] = value
+        return array
+
+    return change
+
+
+def _csc(place, value):
+    made = _csr().tocsc()
+    made.indices[place] = value
+    return made
+
+
+def _bsr(place, value):
+    made = _csr().tobsr((2, 3))
+    made.indices[place] = value
+    return made
+
+
+def _coo(axis, place, value):
+    made = _csr().tocoo()
+    made.coords = tuple(index.copy() for index in made.coords)
+    made.coords[axis][place] = value
+    return made
+
+
+def _lil(column):
+    made = _csr().tolil()
+    made.rows[2][3] = column
+    return made
+
+
+def _short_lil():
+    made = _csr().tolil()
+    made.data[2] = made.data[2][:5]
+    return made
+
+
+def _dok(key):
+    made = _csr().todok()
+    made._dict[key] = 0.5
+    return made
+
+
+def _dia():
+    made = sparse.dia_array(np.eye(D))
+    made.offsets = np.array([0, 1, 2])
+    return made
+
+
+FAR = 123_456_789
+#: What was done to a sound matrix, and what must be said of it.
+DAMAGE = {
+    "csr, beyond": (lambda: _csr(indices=_set(15, FAR)), f"Row 1 of .* column {FAR}"),
+    "csr, just beyond": (lambda: _csr(indices=_set(15, D)), f"Row 1 of .* column {D}"),
+    "csr, negative": (lambda: _csr(indices=_set(40, -1)), "Row 3 of .* column -1"),
+    "csr, very negative": (lambda: _csr(indices=_set(0, -FAR)), f"Row 0 of .* column -{FAR}"),
+    "csr, backwards": (lambda: _csr(indptr=_set(2, 5)), "backwards at row 1, from 12 to 5"),
+    "csr, not from 0": (lambda: _csr(indptr=_set(0, 3)), "begins with 3"),
+    "csr, below 0": (lambda: _csr(indptr=_set(0, -3)), "begins with -3"),
+    "csr, too long": (lambda: _csr(indptr=_set(-1, FAR)), f"row 3 at entry {FAR}"),
+    "csr, an early row too long": (
+        lambda: _csr(indptr=lambda p: np.array([0, FAR, FAR, FAR, FAR])),
+        f"row 0 at entry {FAR}",
+    ),
+    "csr, rows missing": (lambda: _csr(indptr=lambda p: p[:-1]), "4 entries, but 4 rows need 5"),
+    "csr, data missing": (lambda: _csr(data=lambda x: x[:-5]), "43 entries, but 48 indices"),
+    "csr, indices missing": (lambda: _csr(indices=lambda x: x[:-5]), "48 entries, but 43 indices"),
+    "csr, fractions": (lambda: _csr(indices=lambda x: x + 0.5), "indices of .* must be integers"),
+    "csr, square": (lambda: _csr(indices=lambda x: x.reshape(4, D)), "must be 1-dimensional"),
+    "csc, beyond": (lambda: _csc(5, FAR), f"Column 1 of .* row {FAR}"),
+    "csc, negative": (lambda: _csc(5, -7), "Column 1 of .* row -7"),
+    "bsr, beyond": (lambda: _bsr(4, FAR), f"Block row 1 of .* block column {FAR}"),
+    "coo, column beyond": (lambda: _coo(1, 13, FAR), f"Row 1 of .* column {FAR}"),
+    "coo, row negative": (lambda: _coo(0, 13, -2), "Column 1 of .* row -2"),
+    "lil, beyond": (lambda: _lil(FAR), f"Row 2 of .* column {FAR}"),
+    "lil, negative": (lambda: _lil(-1), "Row 2 of .* column -1"),
+    "lil, data missing": (_short_lil, "Row 2 of .* 5 entries, but 12 indices"),
+    "dok, beyond": (lambda: _dok((1, FAR)), f"Row 1 of .* column {FAR}"),
+    "dok, row beyond": (lambda: _dok((FAR, 1)), f"Column 1 of .* row {FAR}"),
+    "dia, data missing": (_dia, "3 diagonals"),
+}
+
+
+def refusals(damage):
+    """What the verbs say of a damaged matrix."""
+    make = DAMAGE[damage][0]
+    verbs = {
+        "pairwise": lambda z: sd.pairwise(z, ground=M, lam=9, workers=1),
+        "exact": lambda z: sd.pairwise(z, ground=M, lam=np.inf, workers=1),
+        "second": lambda z: sd.pairwise(X, z, ground=M, alpha=0.1, workers=1),
+        "distance": lambda z: sd.distance(X[0], z, M, lam=9, normalize=True),
+        "solve": lambda z: sd.solve(z, X[0], M, lam=9, dtype="float32"),
+        "divergence": lambda z: sd.divergence(z, X[0], M, lam=9),
+        "classic": classic.chi2,
+        "kernel": lambda z: TransportKernel(M, lam=9).fit(z),
+    }
+    said = {}
+    for name, verb in verbs.items():
+        try:
+            verb(make())
+        except sd.InputError as error:
+            said[name] = str(error)
+        else:
+            said[name] = "no error"
+    return said
+
+
+@pytest.fixture(scope="module")
+def said():
+    """What is said of every damage, in a process of its own: what is not refused may end it."""
+    script = (
+        "import test_kept_promises_inputs as t\n"
+        "for damage in t.DAMAGE: print((damage, t.refusals(damage)), flush=True)\n"
+        "print(('graph', t.graph_refusals()))"
+    )
+    return dict(map(ast.literal_eval, in_process(script).splitlines()))
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_sparse_histograms_that_are_damaged_are_refused(damage, said):
+    assert len(said[damage]) == 8
+    for verb, sentence in said[damage].items():
+        assert re.search(DAMAGE[damage][1], sentence), (verb, sentence)
+        assert re.search("of '[XYrc]'|in '[XYrc]'", sentence), (verb, sentence)
+
+
+def graph_refusals():
+    """What is said of damaged graphs."""
+    said = []
+    square = sparse.csr_array(np.ones((4, 4)))
+    for name, place, value in (("indices", 5, FAR), ("indices", 5, -2), ("indptr", 2, 0)):
+        for kind in ("csr", "csc"):
+            damaged = square.asformat(kind).copy()
+            getattr(damaged, name)[place] = value
+            try:
+                sd.Ground.graph(damaged)
+            except sd.InputError as error:
+                said.append(str(error))
+    return said
+
+
+def test_graphs_that_are_damaged_are_refused(said):
+    assert len(said["graph"]) == 6
+    assert all("of the adjacency matrix" in sentence for sentence in said["graph"])
+
+
+def in_process(script):
+    """What a script prints, in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])},
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "dia", "lil", "dok"])
+@pytest.mark.parametrize("maker", [sparse.csr_array, sparse.csr_matrix])
+def test_every_sparse_format_is_read(kind, maker):
+    found = sd.pairwise(maker(X).asformat(kind), ground=M, lam=9)
+    np.testing.assert_allclose(found, sd.pairwise(X, ground=M, lam=9), rtol=1e-12)
+
+
+@pytest.mark.parametrize("stale", [False, True])
+def test_unsorted_doubled_and_spare_entries_are_read_right(stale):
+    rng = np.random.default_rng(3)
+    wanted = sd.pairwise(X, ground=M, lam=9)
+    usual = sparse.csr_array(X)
+    order = np.concatenate([rng.permutation(np.arange(a, b)) for a, b in
+                            zip(usual.indptr[:-1], usual.indptr[1:], strict=True)])  # fmt: skip
+    twice = np.repeat(order, 2)
+    halves = usual.data[twice] * np.tile([0.25, 0.75], order.size)
+    doubled = sparse.csr_array(X)
+    if stale:  # what SciPy has found out about the old indices is no longer true
+        assert doubled.has_canonical_format and doubled.has_sorted_indices
+    doubled.data, doubled.indices = halves, usual.indices[twice]
+    doubled.indptr = 2 * usual.indptr
+    kept = doubled.data.copy(), doubled.indices.copy()
+    spare = sparse.csr_array(X)
+    for more in (0.0, 7.0):
+        spare.data = np.append(usual.data, [more, more])
+        spare.indices = np.append(usual.indices, [FAR, 0]).astype(usual.indices.dtype)
+        np.testing.assert_allclose(sd.pairwise(spare, ground=M, lam=9), wanted, rtol=1e-12)
+        counts = sd.pairwise(2 * spare, ground=M, lam=9, normalize=True)
+        np.testing.assert_allclose(counts, wanted, rtol=1e-12)
+    np.testing.assert_allclose(sd.pairwise(doubled, ground=M, lam=9), wanted, rtol=1e-9)
+    np.testing.assert_array_equal(doubled.data, kept[0])
+    np.testing.assert_array_equal(doubled.indices, kept[1])

@@ -27,6 +27,7 @@ from sinkdist.rows import (
     spread,
     with_masses,
 )
+from sinkdist.sparsity import check_structure
 
 __all__ = ["Histograms", "check_same_bins", "read", "working_dtype"]
 
@@ -179,6 +180,8 @@ def read(
             values = real_array(values, f"'{name}'")
     if values.ndim not in (1, 2) or values.shape[-1] != bins or bins == 0:
         check_shape(values.shape, name, bins, against)
+    if not isinstance(values, np.ndarray):
+        check_structure(values, f"'{name}'")
     with np.errstate(all="ignore"):  # what overflows or is not a number is found and named
         if not normalize and isinstance(values, np.ndarray) and values.dtype == dtype:
             rows = _as_is(values)

@@ -31,6 +31,10 @@ def promoted(values: Any, dtype: np.dtype[Any]) -> Rows:
     if values.ndim == 1:
         values = values.reshape((1, -1))
     rows = csr_array(values)
+    if rows.data.size > rows.nnz:  # there may be room behind the entries
+        rows = csr_array(
+            (rows.data[: rows.nnz], rows.indices[: rows.nnz], rows.indptr), shape=rows.shape
+        )
     if rows.has_canonical_format and np.count_nonzero(rows.data) == rows.nnz:
         return rows
     rows = rows.copy()  # it may share the caller's memory, and what follows works in place

@@ -14,11 +14,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sinkdist import histograms
+from sinkdist.arrays import is_sparse
 from sinkdist.errors import InputError
 from sinkdist.histograms import Histograms, working_dtype
 from sinkdist.learn.cache import distance_cache
 from sinkdist.learn.question import PRECOMPUTED, Options, Question, check_distance
 from sinkdist.learn.rolls import Roll, roll_of
+from sinkdist.sparsity import check_structure
 
 __all__ = ["TransportEstimator"]
 
@@ -57,6 +59,8 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
         """Input as scikit-learn wants it: two-dimensional, finite, with the features of the fit."""
         check_distance(self.distance)
         precomputed = self.distance == PRECOMPUTED
+        if is_sparse(X):  # before scikit-learn converts it
+            check_structure(X, "'X'")
         return validate_data(
             self, X, y, reset=fit, dtype=(np.float64, np.float32),
             accept_sparse=False if precomputed else "csr",
