@@ -464,3 +464,111 @@ def test_unsorted_doubled_and_spare_entries_are_read_right(stale):
     np.testing.assert_allclose(sd.pairwise(doubled, ground=M, lam=9), wanted, rtol=1e-9)
     np.testing.assert_array_equal(doubled.data, kept[0])
     np.testing.assert_array_equal(doubled.indices, kept[1])
+
+
+# ------------------------------------------------------------- options and kinds of the wrong type
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (X.astype(object), r"Got dtype object instead: pass .astype\(float\)\."),
+        (X.astype(np.float32).astype(object), r"dtype object instead: pass .astype\(float\)\."),
+        (np.array([[1, True]], object), r"dtype object instead: pass .astype\(float\)\."),
+        (np.array([[0.5, None]], object), "with None among its entries"),
+        (np.array([[0.5, "x"]], object), "with an object of type str among its entries"),
+        (np.empty((0, D), object), r"dtype object instead: pass .astype\(float\)\."),
+    ],
+)
+def test_arrays_of_objects_are_told_what_is_odd(values, said):
+    with pytest.raises(sd.InputTypeError, match=said):
+        sd.pairwise(values, ground=M, lam=9)
+    with pytest.raises(sd.InputTypeError, match=said):
+        sd.Ground(values)
+
+
+ONE, TWO = X[0], X[5]
+#: Every option that is True or False, of every verb.
+FLAGS = {
+    "solve": (lambda **o: sd.solve(ONE, TWO, M, lam=9, **o), "normalize coincidence"),
+    "solve many": (lambda **o: sd.solve(X, X, M, lam=9, **o), "normalize coincidence"),
+    "distance": (lambda **o: sd.distance(ONE, TWO, M, lam=9, **o), "normalize coincidence"),
+    "distance many": (lambda **o: sd.distance(ONE, X, M, lam=9, **o), "normalize coincidence"),
+    "pairwise": (
+        lambda **o: sd.pairwise(X, ground=M, lam=9, **o),
+        "normalize coincidence debiased overwrite",
+    ),
+    "divergence": (lambda **o: sd.divergence(ONE, TWO, M, lam=9, **o), "normalize"),
+    "path": (lambda **o: sd.path(ONE, TWO, M, [1.0], **o), "normalize"),
+    "mahalanobis": (
+        lambda **o: classic.mahalanobis(X, ground=sd.Ground.grid(D), t=1.0, **o),
+        "normalize overwrite inverse",
+    ),
+    **{
+        name: (lambda name=name, **o: getattr(classic, name)(X, **o), "normalize overwrite")
+        for name in classic.__all__
+        if name != "mahalanobis"
+    },
+    "features": (
+        lambda **o: sd.similarity.independence_features(X, sd.Ground.grid(D), **o),
+        "normalize",
+    ),
+    "kernel": (lambda **o: TransportKernel(M, **o).fit(X), "normalize coincidence"),
+    "svc": (lambda **o: TransportSVC(M, **o).fit(X, np.arange(10) % 2), "normalize coincidence"),
+}
+
+
+@pytest.mark.parametrize("verb", FLAGS)
+@pytest.mark.parametrize("wrong", ["no", "", 0, 1, None, 1.0, [], np.array([True])], ids=repr)
+def test_flags_are_true_or_false(verb, wrong):
+    call, flags = FLAGS[verb]
+    for name in flags.split():
+        said = rf"The '{name}' option must be True or False\. Got {re.escape(repr(wrong))} instead"
+        with pytest.raises(sd.InputTypeError, match=said):
+            call(**{name: wrong})
+
+
+@pytest.mark.parametrize("verb", FLAGS)
+def test_flags_of_numpy_are_flags(verb):
+    call, flags = FLAGS[verb]
+    for name in set(flags.split()) - {"overwrite", "inverse"}:
+        for value in (np.True_, np.False_):
+            call(**{name: value})
+
+
+@pytest.mark.parametrize("verb", [name for name in FLAGS if name not in
+                                  ("path", "features", "kernel", "svc")])  # fmt: skip
+def test_progress_is_a_flag_or_a_function(verb):
+    call, _ = FLAGS[verb]
+    for wrong in ("no", 0, 1, None, []):
+        with pytest.raises(sd.InputTypeError, match="'progress' option must be True, False or a"):
+            call(progress=wrong)
+    call(progress=np.False_)
+    records = []
+    call(progress=records.append)
+    assert records[-1].done == records[-1].total
+
+
+@pytest.mark.parametrize("verb", [name for name in FLAGS if name not in
+                                  ("path", "features", "kernel", "svc")])  # fmt: skip
+def test_words_are_words(verb):
+    call, _ = FLAGS[verb]
+    for wrong in (None, 0, True, ["raise"], np.array(["raise", "nan"])):
+        with pytest.raises(sd.InputTypeError, match="'on_empty' option must be 'raise' or 'nan'"):
+            call(on_empty=wrong)
+    with pytest.raises(sd.InputError, match="'on_empty' option must be 'raise' or 'nan'"):
+        call(on_empty="skip")
+    if verb.split()[0] not in ("solve", "distance", "pairwise", "divergence"):
+        return
+    for wrong in (None, 0, [], np.array(["auto", "log"]), "quick"):
+        with pytest.raises(ValueError, match="'solver' option must be one of"):
+            call(solver=wrong)
+    for wrong in (0, [], "nonsense", "f4,(", {"names": ["a"]}, np.array([1.0]), object()):
+        with pytest.raises(ValueError, match="'dtype' option must be float32 or float64"):
+            call(dtype=wrong)
+
+
+def test_a_stored_matrix_takes_flags_of_numpy(tmp_path):
+    options = {"coincidence": np.True_, "debiased": np.False_, "overwrite": np.True_}
+    found = sd.pairwise(X, ground=M, lam=9, out=tmp_path / "d", **options)
+    np.testing.assert_allclose(np.asarray(found), sd.pairwise(X, ground=M, lam=9, coincidence=True))

@@ -19,6 +19,7 @@ from sinkdist.errors import InputError
 from sinkdist.families import coincide, matched
 from sinkdist.histograms import Histograms, working_dtype
 from sinkdist.jobs import job_of
+from sinkdist.options import flag, listener
 from sinkdist.report import potential_on_all_bins, warn
 from sinkdist.scale import threads
 from sinkdist.scale.run import run
@@ -100,6 +101,7 @@ def solve(
     >>> round(s.value, 4), s.converged
     (0.1093, True)
     """
+    coincidence, progress = flag("coincidence", coincidence), listener(progress)
     if is_on_device(r, c, ground):
         from sinkdist.devices import verbs
 
@@ -154,6 +156,7 @@ def distance(
     >>> sd.distance([1, 0], [[0, 1], [1, 0]], [[0, 1], [1, 0]], lam=9)
     array([1., 0.])
     """
+    coincidence, progress = flag("coincidence", coincidence), listener(progress)
     if is_on_device(r, c, ground):
         from sinkdist.devices import verbs
 
@@ -245,6 +248,8 @@ def pairwise(
     array([[0., 2.],
            [2., 0.]])
     """
+    coincidence, debiased = flag("coincidence", coincidence), flag("debiased", debiased)
+    overwrite, progress = flag("overwrite", overwrite), listener(progress)
     if is_on_device(X, Y, ground):
         from sinkdist.devices import debiased as debiased_verbs
         from sinkdist.devices import verbs
@@ -253,7 +258,8 @@ def pairwise(
             lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty,
             coincidence, workers, progress,
         )  # fmt: skip
-        for option, value in (("out", out), ("client", client), ("memory", memory)):
+        refused = {"out": out, "client": client, "memory": memory, "overwrite": overwrite or None}
+        for option, value in refused.items():
             if value is not None:
                 raise InputError(
                     f"The '{option}' option is for NumPy arrays: bring these to the host first, as "

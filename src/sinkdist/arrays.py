@@ -18,6 +18,7 @@ from sinkdist.errors import InputTypeError
 __all__ = ["for_kernels", "is_sparse", "pandas_labels", "real_array", "require_real"]
 
 _REAL_KINDS = "fiub"  # floats, signed and unsigned integers, booleans
+_NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 
 
 def real_array(value: Any, subject: str) -> npt.NDArray[Any]:
@@ -46,10 +47,11 @@ def require_real(array: Any, subject: str) -> None:
     if dtype.kind == "O" and array.ndim == 0:
         raise _not_an_array(subject, array.item())
     if dtype.kind == "O":
-        odd = next((v for v in array.ravel() if not isinstance(v, (int, float))), None)
+        entries = array.ravel() if isinstance(array, np.ndarray) else ()
+        odd = [_a(entry) for entry in entries if not isinstance(entry, _NUMBERS)][:1]
         raise InputTypeError(
             f"{subject} must hold real numbers. Got dtype object instead"
-            + (f", with {_a(odd)} among its entries." if array.size else ".")
+            + (f", with {odd[0]} among its entries." if odd else ": pass .astype(float).")
         )
     if array.ndim == 0:
         raise _not_an_array(subject, array.item())

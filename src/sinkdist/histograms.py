@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from sinkdist.arrays import is_sparse, pandas_labels, real_array, require_real
 from sinkdist.complaints import Place, check_shape
-from sinkdist.errors import InputError
+from sinkdist.errors import InputError, InputTypeError
+from sinkdist.options import flag
 from sinkdist.rows import (
     Rows,
     flushed,
@@ -29,7 +30,7 @@ from sinkdist.rows import (
 )
 from sinkdist.sparsity import check_structure
 
-__all__ = ["Histograms", "check_same_bins", "read", "working_dtype"]
+__all__ = ["Histograms", "check_on_empty", "check_same_bins", "read", "working_dtype"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -105,13 +106,21 @@ def working_dtype(*values: Any, dtype: Any = None) -> np.dtype[Any]:
     if dtype is not None:
         try:
             chosen = np.dtype(dtype).type
-        except TypeError:
+        except (TypeError, ValueError, SyntaxError):
             chosen = None
         if chosen is np.float64 or chosen is np.float32:
             return _FLOAT64 if chosen is np.float64 else _FLOAT32
         raise InputError(f"The 'dtype' option must be float32 or float64. Got {dtype!r} instead.")
     present = [value for value in values if value is not None]
     return _FLOAT32 if present and all(map(_is_single, present)) else _FLOAT64
+
+
+def check_on_empty(on_empty: Any) -> None:
+    """Raise unless the option is one of its two words."""
+    if type(on_empty) is str and (on_empty == "raise" or on_empty == "nan"):
+        return
+    wrong = InputError if isinstance(on_empty, str) else InputTypeError
+    raise wrong(f"The 'on_empty' option must be 'raise' or 'nan'. Got {on_empty!r} instead.")
 
 
 def check_same_bins(first: Any, second: Any, first_name: str, second_name: str) -> None:
@@ -169,10 +178,8 @@ def read(
     array([[0.25, 0.75],
            [0.5 , 0.5 ]])
     """
-    if on_empty != "raise" and on_empty != "nan":
-        raise InputError(
-            f"The 'on_empty' option must be 'raise' or 'nan'. Got {on_empty!r} instead."
-        )
+    check_on_empty(on_empty)
+    normalize = flag("normalize", normalize)
     if type(values) is not np.ndarray or values.dtype != dtype:
         if is_sparse(values):
             require_real(values, f"'{name}'")

@@ -62,10 +62,10 @@ def _compressed(matrix: Any, name: str) -> None:
             f"The indptr of {name} ends {line} {k} at entry {indptr[k + 1]}, but there are only "
             f"{indices.size} entries."
         )
-    k = _outside(indices[: indptr[-1]], places)
-    if k is not None:
-        at = int(np.searchsorted(indptr, k, side="right")) - 1
-        raise InputError(_misplaced(f"{line} {at}", entry, indices[k], places, name))
+    wrong = _outside(indices[: indptr[-1]], places)
+    if wrong is not None:
+        k = int(np.searchsorted(indptr, wrong, side="right")) - 1
+        raise InputError(_misplaced(f"{line} {k}", entry, indices[wrong], places, name))
 
 
 def _coordinates(matrix: Any, name: str) -> None:

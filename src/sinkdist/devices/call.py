@@ -13,6 +13,7 @@ from sinkdist.devices.kinds import Home, home_of
 from sinkdist.devices.reading import Costs, Family, check, read_costs, read_family
 from sinkdist.devices.transport import Domain, Numbers, Question, safe_exponent
 from sinkdist.errors import InputError
+from sinkdist.options import flag
 from sinkdist.solvers import table
 from sinkdist.stopping import Stopping
 from sinkdist.strength import Kind, Strength
@@ -88,6 +89,7 @@ def read(
     first: Any, second: Any, names: tuple[str, str], ground: Any, options: Options, keep: bool
 ) -> tuple[Call, Family, Family]:
     """Check everything before any work begins; the host looks at numbers once."""
+    options = replace(options, normalize=flag("normalize", options.normalize))
     named = {names[0]: first, names[1]: second}
     home = home_of(named, ground)
     dtype = home.dtype([first, second], options.dtype)

@@ -74,10 +74,7 @@ def read_family(
     on_empty: str,
 ) -> Family:  # fmt: skip
     """One histogram or a family; shape and kind are checked here, numbers by `check`."""
-    if on_empty not in ("raise", "nan"):
-        raise InputError(
-            f"The 'on_empty' option must be 'raise' or 'nan'. Got {on_empty!r} instead."
-        )
+    histograms.check_on_empty(on_empty)
     check_shape(tuple(values.shape), name, bins, "the ground metric")
     xp, source = home.xp, str(values.dtype).rpartition(".")[2]
     if "complex" in source:

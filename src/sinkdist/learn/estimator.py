@@ -20,6 +20,7 @@ from sinkdist.histograms import Histograms, working_dtype
 from sinkdist.learn.cache import distance_cache
 from sinkdist.learn.question import PRECOMPUTED, Options, Question, check_distance
 from sinkdist.learn.rolls import Roll, roll_of
+from sinkdist.options import flag
 from sinkdist.sparsity import check_structure
 
 __all__ = ["TransportEstimator"]
@@ -70,6 +71,7 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
     def _learn_rows(self, X: Any) -> None:
         """Keep the training set, which was checked; nothing is solved yet."""
         dtype = working_dtype(X, dtype=self.dtype)
+        flag("coincidence", self.coincidence)
         if self.distance == PRECOMPUTED:
             self._question = None
             self.ground_ = None
