@@ -15,6 +15,7 @@ from test_store import COSTS, MEMBERS, PAIRS, Enough, X, Y, begin, contents, sto
 
 import sinkdist as sd
 from sinkdist.all_pairs import AllPairs
+from sinkdist.scale import threads as scale_threads
 from sinkdist.solution import Status
 
 HEAVY = {"ground": sd.Ground.grid(8, 8), "lam": 4, "iterations": 200}  #: some time for each tile
@@ -321,3 +322,16 @@ def test_workers_are_killed_again_and_again(frail, tmp_path):
 
     sd.pairwise(family, **HEAVY, out=out, client=frail, progress=listen)
     assert len(deaths) >= 2 and chunks(out) == chunks(whole)
+
+
+def test_one_worker_starts_no_threads_on_a_cluster(monkeypatch):
+    """Not even to build a large kernel that all pairs share."""
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("threads were started")
+
+    monkeypatch.setattr(scale_threads, "ThreadPoolExecutor", refuse)
+    ground = sd.Ground.grid(730).scaled()
+    with cluster_of_threads(1) as cluster, Client(cluster) as client:
+        D = sd.pairwise(np.eye(730)[:3], ground=ground, lam=1, workers=1, client=client)
+    assert D.shape == (3, 3)

@@ -282,10 +282,10 @@ def pairwise(
                 f"'{name}' must be a family of histograms, one per row. "
                 f"Got one histogram of {family.d} bins: pass {name}[None], or use distance."
             )
-    workers = threads.count(workers)
+    asked, workers = workers, threads.count(workers)
     pairs = AllPairs(
         call, A, B, one_family=one_family, coincidence=coincidence, measured=out is not None,
-        rework=debiasing(call, A, B, workers) if debiased else None,
+        workers=asked, rework=debiasing(call, A, B, workers) if debiased else None,
     )  # fmt: skip
     result: Any
     if out is None and client is None and not overwrite:
