@@ -11,6 +11,8 @@ once more in integers (`rational`).
 from __future__ import annotations
 
 import math
+import sys
+import threading
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -118,11 +120,52 @@ def _simplex(costs: Array, a: Array, b: Array) -> tuple[Array, Array]:
     return _call_pot(costs, a, b, top)
 
 
-def load_simplex() -> Any:
-    """POT, imported on first use: it brings along what it finds of torch and others."""
-    import ot
+class _Import(threading.Thread):
+    """The import of POT, on a thread of its own; what it found, or the error that ended it."""
 
-    return ot
+    def __init__(self) -> None:
+        super().__init__(name="sinkdist-import", daemon=True)
+        self.found: Any = None
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """Import; what a failure left half made is removed, so that another can succeed."""
+        before = set(sys.modules)
+        try:
+            import ot
+        except BaseException as error:
+            for name in set(sys.modules) - before:
+                if name.partition(".")[0] == "ot":
+                    sys.modules.pop(name, None)
+            self.error = error
+        else:
+            self.found = ot
+
+
+_IMPORTS: list[_Import] = []  #: the one that is under way, or has succeeded
+_LOCK = threading.Lock()
+
+
+def load_simplex() -> Any:
+    """POT, imported on first use: it brings along what it finds of torch and others.
+
+    Ctrl-C interrupts the main thread only. So it ends the waiting and not the import: what is half
+    imported could not be imported again, and there would be no exact distances in this process.
+    """
+    with _LOCK:
+        if not _IMPORTS:
+            started = _Import()
+            started.start()
+            _IMPORTS.append(started)
+        last = _IMPORTS[-1]
+    if last.found is None:
+        last.join()
+    if last.error is not None:
+        with _LOCK:
+            if last in _IMPORTS:
+                _IMPORTS.remove(last)
+        raise last.error
+    return last.found
 
 
 def _call_pot(costs: Array, a: Array, b: Array, top: float) -> tuple[Array, Array]:
