@@ -12,10 +12,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sparse
 from problems import random_metric, sparse_histograms
+from scipy.optimize import linprog
+from scipy.special import logsumexp
 
 import sinkdist as sd
 from sinkdist import classic
 from sinkdist.learn import TransportKernel, TransportSVC, distance_cache
+from sinkdist.scale import threads
 from sinkdist.solvers.table import SOLVERS
 
 D = 12
@@ -572,3 +575,164 @@ def test_a_stored_matrix_takes_flags_of_numpy(tmp_path):
     options = {"coincidence": np.True_, "debiased": np.False_, "overwrite": np.True_}
     found = sd.pairwise(X, ground=M, lam=9, out=tmp_path / "d", **options)
     np.testing.assert_allclose(np.asarray(found), sd.pairwise(X, ground=M, lam=9, coincidence=True))
+
+
+# ------------------------------------------------------------------------- threads and imports
+
+
+@pytest.fixture
+def no_threads(monkeypatch):
+    """Threads of ours are an error."""
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("threads were started")
+
+    monkeypatch.setattr(threads, "ThreadPoolExecutor", refuse)
+
+
+LARGE = 730  # bins whose kernel is worth threads
+
+
+@pytest.mark.parametrize("options", [{}, {"debiased": True}, {"coincidence": True}], ids=repr)
+@pytest.mark.parametrize("stored", [False, True])
+def test_one_worker_starts_no_threads(no_threads, stored, options, tmp_path):
+    """Not even to build the kernel that all pairs share."""
+    Z, ground = np.eye(LARGE)[:3], sd.Ground.grid(LARGE).scaled()
+    out = {"out": tmp_path / "d"} if stored else {}
+    found = sd.pairwise(Z, ground=ground, lam=1, workers=1, **out, **options)
+    assert np.asarray(found).shape == (3, 3)
+    sd.distance(Z[0], Z, ground.forget(), lam=1, workers=1)
+    sd.distance(Z[0], Z[1], ground.forget(), lam=1, workers=1)
+
+
+def test_more_workers_start_threads(no_threads):
+    """Else the test above would say nothing."""
+    Z, ground = np.eye(LARGE)[:3], sd.Ground.grid(LARGE).scaled()
+    with pytest.raises(AssertionError, match="threads were started"):
+        sd.pairwise(Z, ground=ground, lam=1, workers=2)
+
+
+INTERRUPTED = """
+import builtins, importlib.abc, signal, sys
+import sinkdist as sd
+
+costs = [[0, 1, 3], [1, 0, 1], [3, 1, 0]]
+
+class Interrupt(importlib.abc.MetaPathFinder):
+    armed = True
+
+    def find_spec(self, name, path=None, target=None):
+        if self.armed and name == {module!r}:
+            self.armed = False
+            {how}
+
+sys.meta_path.insert(0, Interrupt())
+try:
+    sd.distance([0.5, 0.5, 0], [0, 0.5, 0.5], costs, lam=float("inf"))
+    print("not interrupted")
+except KeyboardInterrupt:
+    print("interrupted")
+print(sd.distance([0.5, 0.5, 0], [0, 0.5, 0.5], costs, lam=float("inf")))
+print(sd.distance([0.5, 0.5, 0], [0, 0.5, 0.5], costs, alpha=5))
+import ot
+print(ot.lp.emd2([1.0], [1.0], [[2.0]]), ot.bregman.sinkhorn is ot.sinkhorn)
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "how"),
+    [
+        ("ot.lp", "signal.raise_signal(signal.SIGINT)"),
+        ("torch.nn", "signal.raise_signal(signal.SIGINT)"),  # which POT imports where it finds it
+        ("torch.autograd", "signal.raise_signal(signal.SIGINT)"),
+        ("ot.lp.emd_wrap", "raise KeyboardInterrupt"),
+        ("ot.gaussian", "raise KeyboardInterrupt"),
+    ],
+)
+@pytest.mark.slow
+def test_an_import_that_was_interrupted_is_no_obstacle(module, how):
+    """Ctrl-C at several depths of the first exact call, which imports its dependency."""
+    pytest.importorskip(module.partition(".")[0])
+    told = in_process(INTERRUPTED.format(module=module, how=how)).splitlines()
+    assert told == ["interrupted", "1.0", "1.0", "2.0 True"]
+
+
+# ------------------------------------------------------------------------ moves that are forbidden
+
+
+def advised(costs):
+    """The number that the error for an infinite cost names."""
+    with pytest.raises(sd.InputError, match="infinite costs are not accepted") as caught:
+        sd.Ground(costs)
+    return float(re.search(r"such as (\S+) \(", str(caught.value))[1])
+
+
+def test_the_advice_for_infinite_costs_names_a_number():
+    assert advised([[0, 1, 2], [1, 0, 1], [np.inf, 1, 0]]) == 2e6
+    with pytest.raises(sd.InputError, match=r"Cost \(2, 0\) .* such as 2e\+06 \(a million times"):
+        sd.Ground([[0, 1, 2], [1, 0, 1], [np.inf, 1, 0]])
+    assert advised([[0, np.inf], [np.inf, 0]]) == 1e6
+    assert advised([[np.inf]]) == 1e6
+    assert advised([[0, 1e305], [np.inf, 0]]) == 1e300
+    assert advised([[0, 1e-30], [np.inf, 0]]) == pytest.approx(1e-24)
+    np.testing.assert_allclose(advised([[np.inf, 3], [0, 0]]), 3e6)
+
+
+def problems_with_forbidden_moves():
+    """Costs with infinite entries that leave a plan, and histograms."""
+    rng = np.random.default_rng(5)
+    for d in (3, 5, 8):
+        for _ in range(3):
+            costs = random_metric(d, seed=int(rng.integers(1000)))
+            forbidden = rng.random((d, d)) < 0.3
+            np.fill_diagonal(forbidden, False)
+            r, c = rng.dirichlet(np.ones(d), 2)
+            if linear(np.where(forbidden, np.inf, costs), r, c) is not None:
+                yield np.where(forbidden, np.inf, costs), r, c
+
+
+def linear(costs, r, c):
+    """The exact distance with nothing at all where costs are infinite; None without a plan."""
+    d, e = costs.shape
+    sums = np.zeros((d + e, d * e))
+    for i in range(d):
+        sums[i, i * e : (i + 1) * e] = 1
+    for j in range(e):
+        sums[d + j, j::e] = 1
+    allowed = np.isfinite(costs).ravel()
+    bounds = [(0, None if ok else 0) for ok in allowed]
+    found = linprog(np.where(allowed, costs.ravel(), 0.0), A_eq=sums, b_eq=[*r, *c], bounds=bounds)
+    return found.fun if found.status == 0 else None
+
+
+def log_sinkhorn_with_infinite_costs(costs, lam, r, c, sweeps=200_000):
+    """``<P, M>`` by plain sweeps in the log domain, with -inf in the kernel; None if not solved."""
+    K, f, g = -lam * costs, np.zeros(len(r)), np.zeros(len(c))
+    allowed = np.isfinite(costs)
+    for k in range(sweeps):
+        f = np.log(r) - logsumexp(K + g, axis=1)
+        g = np.log(c) - logsumexp(K + f[:, None], axis=0)
+        if k % 50 == 0:
+            P = np.exp(K + f[:, None] + g)
+            if np.abs(P.sum(axis=1) - r).sum() < 1e-12:
+                return float((P[allowed] * costs[allowed]).sum())
+    return None
+
+
+def test_the_advice_for_infinite_costs_is_safe_to_follow():
+    count = 0
+    for costs, r, c in problems_with_forbidden_moves():
+        finite = np.where(np.isinf(costs), advised(costs), costs)
+        exact = sd.distance(r, c, finite, lam=np.inf)
+        assert exact == pytest.approx(linear(costs, r, c), rel=1e-9)
+        for lam in (1e-3, 0.1, 1.0, 10.0, 100.0):
+            truth = log_sinkhorn_with_infinite_costs(costs, lam, r, c)
+            if truth is not None:
+                s = sd.solve(r, c, finite, lam=lam, tol=1e-9)
+                assert s.converged
+                assert s.value == pytest.approx(truth, rel=1e-5), lam
+                assert s.plan[np.isinf(costs)].max() < 1e-300
+                batch = sd.distance([r, r], [c, c], finite, lam=lam, tol=1e-9)
+                np.testing.assert_allclose(batch, truth, rtol=1e-5)
+                count += 1
+    assert count >= 15
