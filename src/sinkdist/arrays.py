@@ -102,6 +102,10 @@ def _converted(value: Any, subject: str) -> npt.NDArray[Any]:
     """`value` through ``numpy.asarray``, its failures told in our own words."""
     if value is None or isinstance(value, (str, bytes)) or is_sparse(value):
         raise _not_an_array(subject, value)
+    if hasattr(value, "todense") and not isinstance(value, np.ndarray):
+        raise InputTypeError(
+            f"{subject} is a sparse array of type {type(value).__name__}: pass its .todense()."
+        )
     try:
         array = np.asarray(value)
     except ValueError as error:
