@@ -20,7 +20,7 @@ import sinkdist as sd
 from sinkdist import classic
 from sinkdist.classic import formulas
 from sinkdist.classic.pairs import Comparison, Options, read_families
-from sinkdist.errors import InputError
+from sinkdist.errors import InputError, InputTypeError
 from sinkdist.passes import binwise
 from sinkdist.scale import memory
 from sinkdist.scale.tiles import Tiling
@@ -351,7 +351,7 @@ def test_bad_t(t):
 
 
 def test_bad_inverse_and_bins():
-    with pytest.raises(InputError, match=r"'inverse' option must be True or False\. Got 'yes'"):
+    with pytest.raises(InputTypeError, match=r"'inverse' option must be True or False\. Got 'yes'"):
         classic.mahalanobis(histograms(3, 20), ground=GRID, t=1, inverse="yes")
     with pytest.raises(InputError, match="'X' has 19 bins per row, but the ground metric has 20"):
         classic.mahalanobis(histograms(3, 19), ground=GRID, t=1)

@@ -21,6 +21,7 @@ from test_store import COSTS, MEMBERS, PAIRS, Enough, X, Y, begin, contents, sto
 import sinkdist as sd
 from sinkdist.all_pairs import AllPairs
 from sinkdist.errors import ClusterWarning
+from sinkdist.scale import threads as scale_threads
 from sinkdist.scale import watch
 from sinkdist.solution import Status
 
@@ -615,3 +616,16 @@ def test_the_only_worker_dies_again_and_again(monkeypatch, tmp_path, stored):
         ):
             sd.pairwise(X, ground=COSTS, lam=5, out=out, client=client)
         assert sum("times over" in line for line in lines(said)) == 1
+
+
+def test_one_worker_starts_no_threads_on_a_cluster(monkeypatch):
+    """Not even to build a large kernel that all pairs share."""
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("threads were started")
+
+    monkeypatch.setattr(scale_threads, "ThreadPoolExecutor", refuse)
+    ground = sd.Ground.grid(730).scaled()
+    with cluster_of_threads(1) as cluster, Client(cluster) as client:
+        D = sd.pairwise(np.eye(730)[:3], ground=ground, lam=1, workers=1, client=client)
+    assert D.shape == (3, 3)

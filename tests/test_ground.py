@@ -76,7 +76,10 @@ def test_of_returns_a_ground_itself_and_reads_a_matrix():
     [
         (with_entry(np.nan), "Cost (3, 7) of the ground matrix is nan; costs must be finite"),
         (with_entry(-0.5), "Cost (3, 7) of the ground matrix is -0.5; costs must be non-negative"),
-        (with_entry(np.inf), "Cost (3, 7) of the ground matrix is inf; forbidden moves are not"),
+        (
+            with_entry(np.inf),
+            "Cost (3, 7) of the ground matrix is inf; infinite costs are not accepted",
+        ),
         (with_entry(-np.inf), "Cost (3, 7) of the ground matrix is -inf; costs must be non-neg"),
         (np.full((2, 2), np.inf), "Cost (0, 0) of the ground matrix is inf"),
         (np.ones(3), "The ground matrix must be 2-dimensional. Got shape (3,) instead."),

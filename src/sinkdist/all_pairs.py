@@ -49,17 +49,20 @@ class AllPairs:
         Rewrites the answers of every fan.
     measured : bool
         Whether the marginal error is wanted where it is not a by-product.
+    workers : int or None
+        Threads that may prepare what pairs share; None for the cores of the machine it is used on.
     """
 
     def __init__(
         self, call: Call, A: Histograms, B: Histograms, *, one_family: bool, coincidence: bool,
-        measured: bool, rework: Rework | None = None,
+        measured: bool, workers: int | None = None, rework: Rework | None = None,
     ) -> None:  # fmt: skip
         self.call, self.A, self.B = call, A, B
         self.one_family = one_family
         self.upper = one_family and call.ground.is_symmetric
         self.coincidence = coincidence
         self.measured = measured
+        self.workers = workers
         self.rework = rework
         order = support_order(B.rows)
         self.order = order[~empty_rows(B)[order]]
@@ -69,7 +72,8 @@ class AllPairs:
     def task(self) -> Task:
         """What is asked of every pair."""
         keep = self.rework is not None and self.call.strength.kind is Kind.PENALISED
-        return self.call.task(keep, threads.count(None), self.A.n * self.B.n, self.measured)
+        workers, pairs = threads.count(self.workers), self.A.n * self.B.n
+        return self.call.task(keep, workers, pairs, self.measured)
 
     @property
     def stop(self) -> Stop:

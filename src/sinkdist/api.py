@@ -19,6 +19,7 @@ from sinkdist.errors import InputError
 from sinkdist.families import coincide, matched
 from sinkdist.histograms import Histograms, working_dtype
 from sinkdist.jobs import job_of
+from sinkdist.options import flag, listener
 from sinkdist.plans import on_all_bins
 from sinkdist.report import warn
 from sinkdist.scale import threads
@@ -101,6 +102,7 @@ def solve(
     >>> round(s.value, 4), s.converged
     (0.1093, True)
     """
+    coincidence, progress = flag("coincidence", coincidence), listener(progress)
     if is_on_device(r, c, ground):
         from sinkdist.devices import verbs
 
@@ -155,6 +157,7 @@ def distance(
     >>> sd.distance([1, 0], [[0, 1], [1, 0]], [[0, 1], [1, 0]], lam=9)
     array([1., 0.])
     """
+    coincidence, progress = flag("coincidence", coincidence), listener(progress)
     if is_on_device(r, c, ground):
         from sinkdist.devices import verbs
 
@@ -246,6 +249,8 @@ def pairwise(
     array([[0., 2.],
            [2., 0.]])
     """
+    coincidence, debiased = flag("coincidence", coincidence), flag("debiased", debiased)
+    overwrite, progress = flag("overwrite", overwrite), listener(progress)
     if is_on_device(X, Y, ground):
         from sinkdist.devices import debiased as debiased_verbs
         from sinkdist.devices import verbs
@@ -254,7 +259,8 @@ def pairwise(
             lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty,
             coincidence, workers, progress,
         )  # fmt: skip
-        for option, value in (("out", out), ("client", client), ("memory", memory)):
+        refused = {"out": out, "client": client, "memory": memory, "overwrite": overwrite or None}
+        for option, value in refused.items():
             if value is not None:
                 raise InputError(
                     f"The '{option}' option is for NumPy arrays: bring these to the host first, as "
@@ -277,10 +283,10 @@ def pairwise(
                 f"'{name}' must be a family of histograms, one per row. "
                 f"Got one histogram of {family.d} bins: pass {name}[None], or use distance."
             )
-    workers = threads.count(workers)
+    asked, workers = workers, threads.count(workers)
     pairs = AllPairs(
         call, A, B, one_family=one_family, coincidence=coincidence, measured=out is not None,
-        rework=debiasing(call, A, B, workers) if debiased else None,
+        workers=asked, rework=debiasing(call, A, B, workers) if debiased else None,
     )  # fmt: skip
     result: Any
     if out is None and client is None and not overwrite:

@@ -15,9 +15,10 @@ import numpy.typing as npt
 
 from sinkdist.errors import InputTypeError
 
-__all__ = ["is_sparse", "pandas_labels", "real_array", "require_real"]
+__all__ = ["for_kernels", "is_sparse", "pandas_labels", "real_array", "require_real"]
 
 _REAL_KINDS = "fiub"  # floats, signed and unsigned integers, booleans
+_NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 
 
 def real_array(value: Any, subject: str) -> npt.NDArray[Any]:
@@ -46,14 +47,38 @@ def require_real(array: Any, subject: str) -> None:
     if dtype.kind == "O" and array.ndim == 0:
         raise _not_an_array(subject, array.item())
     if dtype.kind == "O":
-        odd = next((v for v in array.ravel() if not isinstance(v, (int, float))), None)
+        entries = array.ravel() if isinstance(array, np.ndarray) else ()
+        odd = [_a(entry) for entry in entries if not isinstance(entry, _NUMBERS)][:1]
         raise InputTypeError(
             f"{subject} must hold real numbers. Got dtype object instead"
-            + (f", with {_a(odd)} among its entries." if array.size else ".")
+            + (f", with {odd[0]} among its entries." if odd else ": pass .astype(float).")
         )
     if array.ndim == 0:
         raise _not_an_array(subject, array.item())
     raise InputTypeError(f"{subject} must hold real numbers. Got dtype {dtype} instead.")
+
+
+def for_kernels(array: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """`array` as compiled kernels take it: plain, float64, C-contiguous and flagged writeable.
+
+    Kernels are compiled for that flag, though they write to no input. So memory that must not be
+    written to, such as the maps of files that worker processes receive, is not copied for it: the
+    same memory is looked at through an array without the flag. Only for arrays that nobody writes
+    to.
+    """
+    array = np.require(np.asarray(array), np.float64, ["C", "A"])
+    return array if array.flags.writeable else np.asarray(_Unflagged(array))
+
+
+class _Unflagged:
+    """Keeps an array, and shows its memory to NumPy as if it could be written to."""
+
+    __slots__ = ("__array_interface__", "keeps")
+
+    def __init__(self, array: npt.NDArray[Any]) -> None:
+        self.keeps = array
+        address, _ = array.__array_interface__["data"]
+        self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
 
 
 def is_sparse(value: Any) -> bool:
@@ -77,6 +102,10 @@ def _converted(value: Any, subject: str) -> npt.NDArray[Any]:
     """`value` through ``numpy.asarray``, its failures told in our own words."""
     if value is None or isinstance(value, (str, bytes)) or is_sparse(value):
         raise _not_an_array(subject, value)
+    if hasattr(value, "todense") and not isinstance(value, np.ndarray):
+        raise InputTypeError(
+            f"{subject} is a sparse array of type {type(value).__name__}: pass its .todense()."
+        )
     try:
         array = np.asarray(value)
     except ValueError as error:

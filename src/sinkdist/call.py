@@ -17,9 +17,10 @@ from sinkdist.solvers.task import Task
 from sinkdist.stopping import Stopping
 from sinkdist.strength import Kind, Strength
 
-__all__ = ["Call", "read_call", "read_families", "refuse_choice"]
+__all__ = ["Call", "read_call", "read_families", "refuse_choice", "require_range"]
 
 _LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
+_SINGLE = 1e-30, 1e37  #: largest costs that leave room for smaller distances in float32
 _WEAK = 1e-14  #: lam times the largest cost that changes nothing
 _CHECKED_BINS = 512  #: up to which every triangle is looked at for a single pair
 
@@ -68,9 +69,21 @@ def read_call(
     ground, asked = Ground.of(ground), strength.read(lam=lam, reg=reg, alpha=alpha)
     if asked.kind is not Kind.PENALISED:
         refuse_choice(asked.kind, iterations, chosen.name)
+    require_range(ground.max, dtype)
     if asked.kind is Kind.INDEPENDENCE and (lam or reg):
         _require_weak(float(lam or 1.0 / reg), ground)
     return Call(ground, asked, stop, chosen, dtype)
+
+
+def require_range(largest: float, dtype: np.dtype[Any]) -> None:
+    """Raise where costs, and so the distances, are beyond float32, in which these would be."""
+    least, most = _SINGLE
+    if dtype != np.float32 or least <= largest <= most or largest == 0.0:
+        return
+    raise InputError(
+        f"The largest cost is {largest:.3g}, which {dtype.name} cannot hold, and neither could it "
+        "hold the distance: pass histograms in float64, or dtype='float64', or a scaled ground."
+    )
 
 
 def _require_weak(lam: float, ground: Ground) -> None:

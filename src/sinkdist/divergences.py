@@ -9,6 +9,7 @@ from sinkdist.debiasing import debiasing
 from sinkdist.devices.kinds import is_on_device
 from sinkdist.families import matched
 from sinkdist.histograms import working_dtype
+from sinkdist.options import listener
 from sinkdist.report import warn
 from sinkdist.scale import threads
 from sinkdist.scale.tally import Tally
@@ -72,6 +73,7 @@ def divergence(
     >>> sd.divergence([0.5, 0.5, 0], [[0, 0.5, 0.5], [0.5, 0, 0.5]], ground, lam=2).round(4)
     array([0.7169, 0.4728])
     """
+    progress = listener(progress)
     if is_on_device(r, c, ground):
         from sinkdist.devices import debiased, verbs
 

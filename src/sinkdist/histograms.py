@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from sinkdist.arrays import is_sparse, pandas_labels, real_array, require_real
 from sinkdist.complaints import Place, check_shape
-from sinkdist.errors import InputError
+from sinkdist.errors import InputError, InputTypeError
+from sinkdist.options import flag
 from sinkdist.rows import (
     Rows,
     flushed,
@@ -25,10 +26,12 @@ from sinkdist.rows import (
     position,
     promoted,
     spread,
+    sums,
     with_masses,
 )
+from sinkdist.sparsity import check_structure
 
-__all__ = ["Histograms", "check_same_bins", "read", "working_dtype"]
+__all__ = ["Histograms", "check_on_empty", "check_same_bins", "read", "working_dtype"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -104,13 +107,21 @@ def working_dtype(*values: Any, dtype: Any = None) -> np.dtype[Any]:
     if dtype is not None:
         try:
             chosen = np.dtype(dtype).type
-        except TypeError:
+        except (TypeError, ValueError, SyntaxError):
             chosen = None
         if chosen is np.float64 or chosen is np.float32:
             return _FLOAT64 if chosen is np.float64 else _FLOAT32
         raise InputError(f"The 'dtype' option must be float32 or float64. Got {dtype!r} instead.")
     present = [value for value in values if value is not None]
     return _FLOAT32 if present and all(map(_is_single, present)) else _FLOAT64
+
+
+def check_on_empty(on_empty: Any) -> None:
+    """Raise unless the option is one of its two words."""
+    if type(on_empty) is str and (on_empty == "raise" or on_empty == "nan"):
+        return
+    wrong = InputError if isinstance(on_empty, str) else InputTypeError
+    raise wrong(f"The 'on_empty' option must be 'raise' or 'nan'. Got {on_empty!r} instead.")
 
 
 def check_same_bins(first: Any, second: Any, first_name: str, second_name: str) -> None:
@@ -168,10 +179,8 @@ def read(
     array([[0.25, 0.75],
            [0.5 , 0.5 ]])
     """
-    if on_empty != "raise" and on_empty != "nan":
-        raise InputError(
-            f"The 'on_empty' option must be 'raise' or 'nan'. Got {on_empty!r} instead."
-        )
+    check_on_empty(on_empty)
+    normalize = flag("normalize", normalize)
     if type(values) is not np.ndarray or values.dtype != dtype:
         if is_sparse(values):
             require_real(values, f"'{name}'")
@@ -179,6 +188,8 @@ def read(
             values = real_array(values, f"'{name}'")
     if values.ndim not in (1, 2) or values.shape[-1] != bins or bins == 0:
         check_shape(values.shape, name, bins, against)
+    if not isinstance(values, np.ndarray):
+        check_structure(values, f"'{name}'")
     with np.errstate(all="ignore"):  # what overflows or is not a number is found and named
         if not normalize and isinstance(values, np.ndarray) and values.dtype == dtype:
             rows = _as_is(values)
@@ -198,13 +209,13 @@ def _as_is(values: Array) -> Array | None:
     if values.ndim == 1:
         if large != np.count_nonzero(values):
             return None
-        total = float(np.add.reduce(values))
+        total = float(np.add.reduce(values, dtype=np.longdouble))  # as by `sums`
         if total == 1.0:
             return values
         return values / total if abs(total - 1.0) <= _slack(values) else None
     if large != np.count_nonzero(values != 0.0):  # the comparison first: three times as fast
         return None
-    totals = np.add.reduce(values, axis=1)
+    totals = sums(values)
     off = np.abs(totals - 1.0).max(initial=0.0)
     if off == 0.0:
         return values
@@ -221,13 +232,13 @@ def _with_care(
     empty = per_row(np.maximum, rows) == 0.0
     if on_empty == "raise" and empty.any():
         raise InputError(place.without_mass(np.flatnonzero(empty)))
-    totals = per_row(np.add, rows)
+    totals = sums(rows)
     totals[empty] = 1.0
     if normalize and not np.isfinite(totals).all():
         # A power of two that makes room for the sum: the division stays as exact as without it.
         room = np.where(np.isfinite(totals), 1.0, 0.5 ** rows.shape[1].bit_length())
         rows = with_masses(rows, masses(rows) * spread(room.astype(rows.dtype), rows))
-        totals = np.where(empty, 1.0, per_row(np.add, rows)).astype(rows.dtype)
+        totals = np.where(empty, 1.0, sums(rows)).astype(rows.dtype)
     if not normalize:
         off = np.flatnonzero(~(np.abs(totals - 1.0) <= _slack(values)))
         if off.size:

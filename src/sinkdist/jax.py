@@ -11,6 +11,7 @@ from sinkdist.api import distance
 from sinkdist.divergences import divergence
 from sinkdist.errors import MissingExtraError
 from sinkdist.losses import check_reduction, check_shapes
+from sinkdist.options import flag
 
 try:
     import jax
@@ -73,6 +74,7 @@ def sinkhorn_loss(
     (1.745, [-0.2, -0.1, 0.0, 0.1, 0.2])
     """
     check_reduction(reduction)
+    debiased, logits = flag("debiased", debiased), flag("logits", logits)
     prediction, target = jnp.asarray(prediction), jnp.asarray(target)
     classes = jnp.issubdtype(target.dtype, jnp.integer) and target.ndim == prediction.ndim - 1
     check_shapes(prediction, target, classes)

@@ -12,6 +12,7 @@ from sinkdist.divergences import divergence
 from sinkdist.errors import MissingExtraError
 from sinkdist.ground import Ground
 from sinkdist.losses import check_reduction, check_shapes
+from sinkdist.options import flag
 
 try:
     import torch
@@ -71,7 +72,8 @@ class SinkhornLoss(torch.nn.Module):
     ) -> None:
         super().__init__()
         check_reduction(reduction)
-        self.lam, self.debiased, self.logits = float(lam), bool(debiased), bool(logits)
+        self.lam = float(lam)
+        self.debiased, self.logits = flag("debiased", debiased), flag("logits", logits)
         self.reduction, self.tol, self.max_iter = reduction, tol, max_iter
         self.register_buffer("costs", _costs(ground, dtype))
 

@@ -6,8 +6,6 @@ import math
 import numbers
 from typing import Any
 
-import numpy as np
-
 from sinkdist.classic.embedding import factor
 from sinkdist.classic.formulas import MAHALANOBIS
 from sinkdist.classic.pairs import Options, compute, embed, read_families
@@ -15,6 +13,7 @@ from sinkdist.classic.words import completed
 from sinkdist.errors import InputError
 from sinkdist.ground import Ground
 from sinkdist.jobs import ground_fingerprint
+from sinkdist.options import flag
 
 __all__ = ["mahalanobis"]
 
@@ -81,5 +80,4 @@ def _check_mahalanobis(t: Any, inverse: Any) -> None:
     """Raise for what is no strength, or no answer to a question."""
     if isinstance(t, bool) or not isinstance(t, numbers.Real) or not 0.0 < float(t) < math.inf:
         raise InputError(f"The 't' option must be a positive number. Got {t!r} instead.")
-    if not isinstance(inverse, (bool, np.bool_)):
-        raise InputError(f"The 'inverse' option must be True or False. Got {inverse!r} instead.")
+    flag("inverse", inverse)

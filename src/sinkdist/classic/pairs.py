@@ -17,6 +17,7 @@ from sinkdist.families import identities
 from sinkdist.histograms import Histograms, check_same_bins, read, working_dtype
 from sinkdist.interrupts import Stop
 from sinkdist.jobs import fingerprint, statuses
+from sinkdist.options import flag, listener
 from sinkdist.scale import threads
 from sinkdist.scale.job import Block, Job
 from sinkdist.scale.run import run
@@ -107,6 +108,8 @@ class Comparison:
 
 def read_families(X: Any, Y: Any, options: Options, bins: int | None = None) -> Families:
     """Both families, checked, with equally many bins; as many as a ground has, if that is given."""
+    flag("overwrite", options.overwrite)
+    listener(options.progress)
     dtype = working_dtype(X, Y)
     normalize, on_empty = options.normalize, options.on_empty
     first = read(X, "X", dtype=dtype, bins=bins, normalize=normalize, on_empty=on_empty)

@@ -10,9 +10,10 @@ import numpy as np
 from sinkdist import stopping, strength
 from sinkdist.call import refuse_choice
 from sinkdist.devices.kinds import Home, home_of
-from sinkdist.devices.reading import Costs, Family, check, read_costs, read_family
+from sinkdist.devices.reading import Costs, Family, check, guarded, read_costs, read_family
 from sinkdist.devices.transport import Domain, Numbers, Question, safe_exponent
 from sinkdist.errors import InputError
+from sinkdist.options import flag
 from sinkdist.solvers import table
 from sinkdist.stopping import Stopping
 from sinkdist.strength import Kind, Strength
@@ -20,6 +21,7 @@ from sinkdist.strength import Kind, Strength
 __all__ = ["Call", "Options", "read"]
 
 _DOUBLE = np.dtype(np.float64)
+_MODERATE = 1e30  #: costs up to this, and down to its inverse, leave room around them in float32
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Call:
 
     @property
     def ran(self) -> str:
-        """What `Solution.solver` says."""
+        """What `Solution.solver` says while it is not known how pairs went."""
         kind, domain = self.strength.kind, self.question.domain
         if kind is not Kind.PENALISED:
             return "simplex" if kind is Kind.EXACT else kind.value
@@ -88,6 +90,7 @@ def read(
     first: Any, second: Any, names: tuple[str, str], ground: Any, options: Options, keep: bool
 ) -> tuple[Call, Family, Family]:
     """Check everything before any work begins; the host looks at numbers once."""
+    options = replace(options, normalize=flag("normalize", options.normalize))
     named = {names[0]: first, names[1]: second}
     home = home_of(named, ground)
     dtype = home.dtype([first, second], options.dtype)
@@ -123,8 +126,10 @@ def read(
     costs, known = check(home, dtype, found, costs, options.normalize, options.on_empty)
     domain, wide = _domain(home, dtype, asked, costs.largest, solver.name)
     if wide:
-        costs = replace(read_costs(home, ground, _DOUBLE), largest=costs.largest)
+        costs = replace(read_costs(home, ground, _DOUBLE), largest=costs.largest, bad=costs.bad)
         found = families(costs, _DOUBLE)
+    if not known:
+        found = [guarded(home, family) for family in found]
     question = Question(domain, stop.iterations, solver.name != "plain", keep, costs.learns)
     return Call(home, costs, asked, stop, question, dtype, known), found[0], found[-1]
 
@@ -134,6 +139,7 @@ def _domain(
 ) -> tuple[Domain, bool]:
     """Where to sweep, and whether in float64 because float32 cannot hold the kernel."""
     can_widen = dtype != _DOUBLE and home.has_double
+    far = largest is not None and not (largest == 0.0 or 1 / _MODERATE < largest < _MODERATE)
     if asked.kind is not Kind.PENALISED:
         return Domain.CONSTRAINED, can_widen and asked.kind is Kind.CONSTRAINED
     if solver == "log":
@@ -141,7 +147,7 @@ def _domain(
     if largest is None:
         return Domain.AUTO, False
     if asked.lam * largest <= safe_exponent(dtype):
-        return Domain.SCALING, False
+        return Domain.SCALING, can_widen and far
     if asked.lam * largest <= safe_exponent(_DOUBLE) and home.has_double:
         return Domain.SCALING, can_widen
     return Domain.LOG, can_widen

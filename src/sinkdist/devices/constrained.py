@@ -122,7 +122,12 @@ def search(
 
 
 def _first(xp: Any, M: Array, alpha: Any, R: Array, C: Array, top: Array) -> tuple[Array, Array]:
-    """``sqrt(2 alpha) / sigma``, sigma the deviation of doubly centred costs under ``r c^T``."""
+    """``sqrt(2 alpha) / sigma``, sigma the deviation of doubly centred costs under ``r c^T``.
+
+    In units of the largest cost, whose square may not be representable.
+    """
+    unit = xp.where(top > 0, top, 1.0)
+    M = M / unit
     row, column = C @ M.T, R @ M
     mean = xp.sum(column * C, axis=1)
     square = xp.sum((R @ (M * M)) * C, axis=1)
@@ -130,9 +135,9 @@ def _first(xp: Any, M: Array, alpha: Any, R: Array, C: Array, top: Array) -> tup
         square - xp.sum(R * row * row, axis=1) - xp.sum(C * column * column, axis=1) + mean * mean
     )
     eps = float(xp.finfo(C.dtype).eps)
-    flat = variance <= 64.0 * eps * top * top
+    flat = variance <= 64.0 * eps
     sigma = xp.sqrt(xp.where(flat, 1.0, variance))
-    return xp.where(flat, 1.0 / xp.where(top > 0, top, 1.0), (2.0 * alpha) ** 0.5 / sigma), flat
+    return xp.where(flat, 1.0, (2.0 * alpha) ** 0.5 / sigma) / unit, flat
 
 
 def _measured(

@@ -26,7 +26,7 @@ from sinkdist.devices.products import Array, log, weighted
 from sinkdist.devices.reading import Family
 from sinkdist.devices.stabilised import Potentials, plan
 from sinkdist.devices.transport import Domain
-from sinkdist.devices.verbs import matched, require_families, warn_short
+from sinkdist.devices.verbs import invalid, matched, require_families, spoiled, warn_short
 from sinkdist.errors import InputError
 from sinkdist.report import SHORT
 from sinkdist.scale.progress import counting
@@ -69,7 +69,8 @@ def divergence(r: Any, c: Any, ground: Any, options: Options) -> Array:
     second = first if R is C else _self_terms(call, C)
     value, solved = _debiased(call, R, C, first, second)
     warn_short(call, solved)
-    value = call.home.cast(_without_empty(call, value, A.empty, B.empty), call.dtype)
+    value = _without_empty(call, value, A.empty, B.empty)
+    value = call.home.cast(_without_invalid(call, value, A.bad, B.bad), call.dtype)
     return value[0] if A.is_vector and B.is_vector else value
 
 
@@ -91,7 +92,8 @@ def pairwise(X: Any, Y: Any, ground: Any, options: Options) -> npt.NDArray[Any]:
             i, j = home.put(rows[k : k + step]), home.put(columns[k : k + step])
             R, C = xp.take(A.rows, i, axis=0), xp.take(B.rows, j, axis=0)
             value, solved = _debiased(call, R, C, _taken(xp, first, i), _taken(xp, second, j))
-            values.append(_without_empty(call, value, _picked(xp, A, i), _picked(xp, B, j)))
+            value = _without_empty(call, value, _picked(xp, A, i), _picked(xp, B, j))
+            values.append(_without_invalid(call, value, xp.take(A.bad, i), xp.take(B.bad, j)))
             ends.append(solved.answer)
             counter.add(int(R.shape[0]), Tally({}, {}))  # how they ended stays on the device
     whole = ends[0]._replace(
@@ -234,6 +236,12 @@ def _taken(xp: Any, terms: _Self, index: Array) -> _Self:
 def _picked(xp: Any, family: Family, index: Array) -> Array | None:
     """Which of some rows are without mass."""
     return None if family.empty is None else xp.take(family.empty, index)
+
+
+def _without_invalid(call: Call, value: Array, first: Array, second: Array) -> Array:
+    """NaN for what is no histogram, where no error could be raised."""
+    wrong = invalid(call, first, second)
+    return value if wrong is None else spoiled(call.home.xp, value, wrong)
 
 
 def _without_empty(call: Call, value: Array, *empty: Array | None) -> Array:

@@ -38,7 +38,9 @@ def gradients(
     arbitrary: they are removed where histograms are divided by their sums.
     """
     F, G = (xp.where(xp.isfinite(x), x, 0.0) for x in potentials)
-    P, costs = _products(xp, asked, M, lam, potentials)
+    top = xp.max(M)
+    unit = xp.where(top > 0, top, 1.0)  # of the system, whose squares may not be representable
+    P, costs = _products(xp, asked, M, lam, potentials, unit)
     value, lam = by_value[:, None], lam[:, None]
     if asked.domain is Domain.CONSTRAINED:
         X = value * (F - xp.log(xp.where(R > 0, R, 1.0)) / lam)
@@ -47,6 +49,7 @@ def gradients(
         return Gradients(_inside(xp, R, X), _inside(xp, C, Y), by_M)
     right = costs.rows(xp.ones_like(costs.V)), costs.columns(xp.ones_like(costs.U))
     x, y, _ = solve_marginals(xp, control, P, *right, numbers.tol)
+    x, y = unit * x, unit * y
     X, Y = value * x, value * y
     weight = value
     if by_objective is not None:
@@ -61,17 +64,17 @@ def gradients(
 
 
 def _products(
-    xp: Any, asked: Question, M: Array, lam: Array, potentials: Potentials
+    xp: Any, asked: Question, M: Array, lam: Array, potentials: Potentials, unit: Array
 ) -> tuple[Coupling, Coupling]:
-    """The plans, and the plans times costs, as products."""
+    """The plans, and the plans times costs in some unit, as products."""
     F, G = potentials
     if asked.domain is Domain.SCALING:
         U, V = xp.exp(lam[:, None] * F), xp.exp(lam[:, None] * G)
         K = xp.exp(-lam[0] * M)
-        return Coupling(Shared(xp, K), U, V), Coupling(Shared(xp, K * M), U, V)
+        return Coupling(Shared(xp, K), U, V), Coupling(Shared(xp, K * (M / unit)), U, V)
     P = plan(xp, M, lam[:, None], potentials)
     U, V = xp.ones_like(F), xp.ones_like(G)
-    return Coupling(Each(xp, P), U, V), Coupling(Each(xp, P * M), U, V)
+    return Coupling(Each(xp, P), U, V), Coupling(Each(xp, P * (M / unit)), U, V)
 
 
 def _inside(xp: Any, weights: Array, gradient: Array) -> Array:

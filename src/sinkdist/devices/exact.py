@@ -36,9 +36,15 @@ class Exact(NamedTuple):
     G: Array
     error: Array
     status: Array
+    ran: Array
     rows: Array
     columns: Array
     mass: Array
+
+    @property
+    def plan(self) -> tuple[Array, Array, Array]:
+        """Rows, columns and mass of its entries."""
+        return self.rows, self.columns, self.mass
 
 
 def solve_exactly(home: Home, costs: Costs, R: Array, C: Array) -> Exact:
@@ -87,6 +93,7 @@ def _shapes(
     entries = (n, _entries(d, e))
     return (
         ((n,), dtype), ((n, d), dtype), ((n, e), dtype), ((n,), dtype), ((n,), np.dtype(np.int32)),
+        ((n,), np.dtype(np.int32)),
         (entries, np.dtype(np.int32)), (entries, np.dtype(np.int32)), (entries, dtype),
     )  # fmt: skip
 
@@ -105,12 +112,12 @@ def _on_host(
     c = Histograms(C / C.sum(axis=1, keepdims=True))
     found = matched(call.task(True, workers, len(C)), r, c, workers, False)
     out = [np.zeros(shape, kind) for shape, kind in _shapes(dtype, R.shape[1], tuple(C.shape))]
-    numbers_of = (found.value, found.f, found.g, found.error, found.status)
-    for place, numbers in zip(out[:5], numbers_of, strict=True):
+    numbers_of = (found.value, found.f, found.g, found.error, found.status, found.solver)
+    for place, numbers in zip(out[:6], numbers_of, strict=True):
         place[...] = numbers
     for k, plan in enumerate(found.plans or []):
         if isinstance(plan, SparsePlan):
             entries = slice(0, plan.mass.size)
-            out[5][k, entries], out[6][k, entries] = plan.rows, plan.columns
-            out[7][k, entries] = plan.mass
+            out[6][k, entries], out[7][k, entries] = plan.rows, plan.columns
+            out[8][k, entries] = plan.mass
     return tuple(out)

@@ -22,6 +22,7 @@ __all__ = ["Home", "home_of", "is_on_device", "kind_of"]
 #: Libraries, and the class of their arrays.
 _CLASSES = {"torch": "Tensor", "jax": "Array", "cupy": "ndarray"}
 _STRICT = "array_api_strict"
+_REAL = ("float", "bfloat", "int", "uint", "bool")
 _SINGLE = ("float32", "float16", "bfloat16")
 
 
@@ -140,6 +141,8 @@ def home_of(named: dict[str, Any], costs: Any) -> Home:
             f"{_listed(kinds)}: all arrays of a call must be of one kind. "
             "Convert them first; only a Ground or a NumPy matrix is moved to where histograms are."
         )
+    for name, value in named.items():
+        _refuse_odd(name, value)
     devices = {name: _device(value) for name, value in named.items()}
     present = [device for device in devices.values() if device is not None]
     if any(device != present[0] for device in present[1:]):
@@ -151,6 +154,32 @@ def home_of(named: dict[str, Any], costs: Any) -> Home:
 
     first = next(iter(named.values()))
     return Home(next(iter(kinds.values())), present[0] if present else None, array_namespace(first))
+
+
+def _refuse_odd(name: str, value: Array) -> None:
+    """Raise for what is no plain array of real numbers, before a library says so in its own way."""
+    subject = "The ground matrix" if name == "ground" else f"'{name}'"
+    dtype = _name(value)
+    if not dtype.startswith(_REAL) or "complex" in dtype:
+        repair = ": pass its .dequantize()" if dtype.startswith(("q", "uq")) else ""
+        raise InputTypeError(
+            f"{subject} must hold real numbers. Got dtype {dtype} instead{repair}."
+        )
+    if kind_of(value) != "torch":
+        return
+    if value.device.type == "meta" or type(value).__name__ == "FakeTensor":
+        raise InputTypeError(
+            f"{subject} is a tensor without numbers (a {type(value).__name__} on {value.device}), "
+            "which has no distance: pass one that has been filled."
+        )
+    if value.is_nested:
+        raise InputTypeError(
+            f"{subject} is a nested tensor, whose rows may be of different lengths: pass its "
+            ".to_padded_tensor(0.0)."
+        )
+    layout = str(value.layout).rpartition(".")[2]
+    if layout != "strided":
+        raise InputTypeError(f"{subject} is a {layout} tensor: pass its .to_dense().")
 
 
 def _name(array: Array) -> str:

@@ -16,6 +16,7 @@ from sinkdist.devices.frameworks import transport
 from sinkdist.devices.products import Array
 from sinkdist.devices.transport import Answer, Domain
 from sinkdist.solution import Status
+from sinkdist.solvers.outcome import INDEPENDENCE
 from sinkdist.strength import Kind
 
 __all__ = ["Solved", "block_size", "solve_pairs"]
@@ -119,7 +120,7 @@ def _independent(call: Call, R: Array, C: Array) -> Answer:
     G = xp.where(C > 0, column - half, -xp.inf)
     none = xp.zeros_like(value)
     whole = xp.astype(none, xp.int32)
-    return Answer(value, none - xp.inf, F, G, none, whole + 1, whole, none)
+    return Answer(value, none - xp.inf, F, G, none, whole + 1, whole, none, whole + INDEPENDENCE)
 
 
 def _exact_answer(xp: Any, exact: Exact) -> Answer:
@@ -127,7 +128,7 @@ def _exact_answer(xp: Any, exact: Exact) -> Answer:
     value, whole = exact.value, xp.astype(xp.zeros_like(exact.error), xp.int32)
     return Answer(
         value, value, exact.F, exact.G, exact.error, whole + 1, exact.status,
-        xp.zeros_like(exact.error) + xp.inf,
+        xp.zeros_like(exact.error) + xp.inf, exact.ran,
     )  # fmt: skip
 
 
@@ -197,7 +198,7 @@ def _information(
     call: Call, exact: Exact, R: Array, C: Array, pairs: npt.NDArray[np.intp]
 ) -> npt.NDArray[Any]:
     """``KL(P || r c^T)`` of exact plans."""
-    r, c, *plan = (call.home.host(x) for x in (*_rows(call, R, C, pairs), *exact[5:]))
+    r, c, *plan = (call.home.host(x) for x in (*_rows(call, R, C, pairs), *exact.plan))
     rows, columns, mass = plan
     assert r is not None and c is not None
     assert rows is not None and columns is not None and mass is not None

@@ -4,25 +4,27 @@ Masses are divided by their sum in any case, as part of what is differentiated: 
 function of ``r / sum(r)``, so its gradient has no component along r, and gradients of bins without
 mass are 0. The checks are those of `histograms`. What is wrong is counted on the device; only if
 something is, the numbers are fetched and read again by `histograms`, which says what and where.
-Under `jit` and `vmap` there are no numbers to look at yet, and values are not checked.
+Under `jit` and `vmap` there are no numbers to look at yet, and no error can be raised: rows that
+would be refused are `guarded`, and their results become NaN.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sinkdist import histograms
+from sinkdist.call import require_range
 from sinkdist.complaints import check_shape
 from sinkdist.devices.kinds import Home
 from sinkdist.devices.products import Array
-from sinkdist.errors import InputError, InputTypeError
+from sinkdist.errors import InputError
 from sinkdist.ground import Ground
 
-__all__ = ["Costs", "Family", "check", "read_costs", "read_family"]
+__all__ = ["Costs", "Family", "check", "guarded", "read_costs", "read_family"]
 
 # As for NumPy: masses below these count as zero; negatives down to a fraction of the maximum too.
 _NEGLIGIBLE = {"float32": float(np.finfo(np.float32).tiny), "float64": 1e-100}
@@ -32,7 +34,7 @@ _EPS = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:
-    """Histograms on a device: rows that sum to 1; ``bad`` counts what is wrong with them.
+    """Histograms on a device: rows that sum to 1; ``bad`` marks those that are to be refused.
 
     ``empty`` marks rows without mass where ``on_empty="nan"``: they are given one unit of mass in
     their first bin, and their results become NaN.
@@ -55,13 +57,15 @@ class Family:
 class Costs:
     """Costs on a device; ``ground`` is there if they came from the host and are constant.
 
-    ``largest`` is None while it is not known.
+    ``largest`` is None while it is not known; ``bad`` then says, on the device, whether there are
+    costs that would be refused.
     """
 
     matrix: Array
     ground: Ground | None
     largest: float | None
     given: Any
+    bad: Array | None = None
 
     @property
     def learns(self) -> bool:
@@ -74,14 +78,9 @@ def read_family(
     on_empty: str,
 ) -> Family:  # fmt: skip
     """One histogram or a family; shape and kind are checked here, numbers by `check`."""
-    if on_empty not in ("raise", "nan"):
-        raise InputError(
-            f"The 'on_empty' option must be 'raise' or 'nan'. Got {on_empty!r} instead."
-        )
+    histograms.check_on_empty(on_empty)
     check_shape(tuple(values.shape), name, bins, "the ground metric")
     xp, source = home.xp, str(values.dtype).rpartition(".")[2]
-    if "complex" in source:
-        raise InputTypeError(f"'{name}' must hold real numbers. Got dtype {source} instead.")
     x = home.cast(values[None, :] if values.ndim == 1 else values, dtype)
     top = xp.max(x, axis=1, keepdims=True)
     negative = x < -_ROUNDING.get(source, 1e-12) * xp.maximum(top, 0.0)
@@ -96,10 +95,23 @@ def read_family(
         bad = bad | (~empty & ~(xp.abs(total[:, 0] - 1.0) <= slack))
     rows = x / xp.where(empty[:, None], 1.0, total)
     if on_empty == "raise":
-        return Family(name, rows, values.ndim == 1, None, xp.any(bad | empty), values)
+        return Family(name, rows, values.ndim == 1, None, bad | empty, values)
     first = rows[:, :1] + home.cast(empty[:, None], dtype)
     rows = xp.concat([first, rows[:, 1:]], axis=1)
-    return Family(name, rows, values.ndim == 1, empty, xp.any(bad), values)
+    return Family(name, rows, values.ndim == 1, empty, bad, values)
+
+
+def guarded(home: Home, family: Family) -> Family:
+    """The same with one unit of mass in the first bin of bad rows, whose results will be NaN.
+
+    So that no loop runs away on them. Their gradients pass, in order to become NaN as well.
+    """
+    xp = home.xp
+    rows = xp.where(xp.isfinite(family.rows), family.rows, 0.0)
+    fixed = home.constant(rows)
+    first = xp.concat([xp.ones_like(fixed[:, :1]), xp.zeros_like(fixed[:, 1:])], axis=1)
+    safe = xp.where(family.bad[:, None], first, fixed) + (rows - fixed)
+    return replace(family, rows=safe)
 
 
 def read_costs(home: Home, ground: Any, dtype: np.dtype[Any]) -> Costs:
@@ -108,6 +120,7 @@ def read_costs(home: Home, ground: Any, dtype: np.dtype[Any]) -> Costs:
 
     if kind_of(ground) is None:
         ground = Ground.of(ground)
+        require_range(ground.max, dtype)
         place = (home.kind, str(home.device), dtype.name)
         matrix = ground.moved(place, lambda costs: home.put(costs, dtype))
         return Costs(matrix, ground, ground.max, ground)
@@ -116,9 +129,13 @@ def read_costs(home: Home, ground: Any, dtype: np.dtype[Any]) -> Costs:
             "The ground matrix must be 2-dimensional and not empty. "
             f"Got shape {tuple(ground.shape)} instead."
         )
-    if "complex" in str(ground.dtype):
-        raise InputTypeError("The ground matrix must hold real numbers.")
     return Costs(home.cast(ground, dtype), None, None, ground)
+
+
+def _largest(home: Home, costs: Costs) -> float:
+    """The largest cost as it was given."""
+    given = home.host(costs.given)
+    return 0.0 if given is None else float(given.max())
 
 
 def check(
@@ -130,12 +147,13 @@ def check(
     Returns the costs with their largest, and whether there was something to look at.
     """
     xp, M = home.xp, costs.matrix
-    marks = [home.cast(family.bad, dtype) for family in families]
+    marks = [home.cast(xp.any(family.bad), dtype) for family in families]
     if costs.ground is None:
         marks += [xp.min(M), xp.max(M)]
     seen = home.host(xp.stack([home.constant(mark) for mark in marks]))
     if seen is None:
-        return costs, False
+        bad = None if costs.ground is not None else ~((xp.min(M) >= 0) & (xp.max(M) < xp.inf))
+        return replace(costs, bad=bad), False
     for family, bad in zip(families, seen, strict=False):
         if bad:
             numbers = home.host(family.given)
@@ -147,5 +165,8 @@ def check(
         return costs, True
     least, largest = float(seen[-2]), float(seen[-1])
     if not (least >= 0.0 and largest < math.inf):
-        Ground(home.host(costs.given))
+        largest = Ground(home.host(costs.given)).max  # too large for this dtype only
+    elif largest == 0.0:
+        largest = _largest(home, costs)  # or too small
+    require_range(largest, dtype)
     return Costs(M, None, largest, costs.given), True

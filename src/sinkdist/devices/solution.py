@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,9 @@ from sinkdist.devices.constrained import entropy
 from sinkdist.devices.pairs import Solved
 from sinkdist.devices.products import Array, inverse, weighted
 from sinkdist.devices.stabilised import Potentials, plan
+from sinkdist.devices.transport import Domain
 from sinkdist.solution import Status
+from sinkdist.solvers.outcome import PLAIN, RAN, RELAXED
 
 __all__ = ["ArraySolution"]
 
@@ -42,8 +44,8 @@ class ArraySolution:
         One entry per pair, 0-d for a single pair; ``status`` holds the numbers of `Status`.
     potentials : tuple of array
         ``f, g`` in units of cost; -inf on bins without mass.
-    solver : str
-        What ran.
+    solver : str or ndarray of str
+        What ran, for each pair.
 
     Examples
     --------
@@ -60,7 +62,6 @@ class ArraySolution:
     marginal_error: Array
     n_iter: Array
     status: Array
-    solver: str
     lam: Array
     potentials: tuple[Array, Array]
     _call: Call
@@ -80,9 +81,18 @@ class ArraySolution:
 
         return cls(
             one(found.value), one(found.objective), one(found.error), one(found.n_iter, False),
-            one(found.status, False), call.ran, one(found.lam), (one(found.F), one(found.G)), call,
-            R, C, single, solved,
+            one(found.status, False), one(found.lam), (one(found.F), one(found.G)), call, R, C,
+            single, solved,
         )  # fmt: skip
+
+    @property
+    def solver(self) -> Any:
+        """What ran; what was asked for, while numbers are not known."""
+        ran = self._call.home.host(self._solved.answer.ran)
+        if ran is None:
+            return self._call.ran
+        names = np.array(RAN)[ran]
+        return str(names[0]) if self._single else names
 
     @property
     def converged(self) -> Array:
@@ -177,13 +187,19 @@ class ArraySolution:
         lam = found.lam[first:last]
         usual = (lam > 0) & (lam < xp.inf)
         F, G = (xp.where(usual[:, None], x[first:last, :], 0.0) for x in (found.F, found.G))
-        P = plan(xp, M, xp.where(usual, lam, 0.0)[:, None], Potentials(F, G))
+        lam = xp.where(usual, lam, 0.0)[:, None]
+        P = plan(xp, M, lam, Potentials(F, G))
+        if self._call.question.domain in (Domain.SCALING, Domain.AUTO):  # as it was measured
+            scaled = ((found.ran == PLAIN) | (found.ran == RELAXED))[first:last, None]
+            U, V = (xp.exp(xp.where(scaled, lam * x, 0.0)) for x in (F, G))
+            K = xp.exp(-xp.where(scaled, lam, 0.0)[:, :, None] * M)
+            P = xp.where(scaled[:, :, None], U[:, :, None] * K * V[:, None, :], P)
         P = xp.where(usual[:, None, None], P, r[:, :, None] * c[:, None, :])
         exact, pairs = self._solved.exact, self._solved.exact_pairs
         if exact is None or pairs is None:
             return home.constant(P)
         dense = np.zeros(tuple(P.shape))
-        known = [home.host(x) for x in exact[5:]]
+        known = [home.host(x) for x in exact.plan]
         mine = (first <= pairs) & (pairs < last)
         for k in np.flatnonzero(mine):
             at, to, mass = (np.asarray(x)[k] for x in known)

@@ -20,7 +20,7 @@ __all__ = ["Potentials", "fixed", "plan", "rest", "to_tolerance"]
 
 GENTLE = 50.0  #: lam times the largest cost from which doubling begins
 _GOOD_START, _TRIES = 1e-2, 12  #: when lam is doubled: below this error, or after so many steps
-_PATIENCE = 4 * EVERY  #: sweeps after which each step begins with one of Newton's
+PATIENCE = 4 * EVERY  #: sweeps after which each step begins with one of Newton's
 _STRIDE = 8.0  #: how far, in units of 1 / lam, a potential may move in one of them
 _ATTEMPTS = 3  #: lengths that are tried, each a quarter of the last
 _NEWTON_TOL, _NEWTON_LIMIT = 1e-2, 200
@@ -83,9 +83,11 @@ def to_tolerance(
     def step(pairs: _Pairs, state: _State, count: Any) -> _State:
         course, left = state.course, state.doublings
         lam = pairs.lam * 0.5 ** xp.astype(left[:, None], C.dtype)
+        # A constant that drifted from f to g, at a small lam far away, would cost digits of both.
         G, reads = state.potentials.G, course.n_iter
+        G = G - xp.max(G, axis=1, keepdims=True)
         if relax:
-            slow = xp.any(course.going & (course.n_iter >= _PATIENCE))
+            slow = xp.any(course.going & (course.n_iter >= PATIENCE))
             step = partial(_newton, xp, control, M, lam, pairs, course.going)
             G, reads = control.when(slow, step, (G, reads))
         kernel, F = _row_update(xp, M, lam, pairs.R, G)

@@ -17,6 +17,7 @@ from sinkdist.devices.products import Array, Shared, log, weighted
 from sinkdist.devices.stabilised import Potentials
 from sinkdist.devices.sweeps import Course, fixed
 from sinkdist.solution import Status
+from sinkdist.solvers.outcome import ALGORITHM1, CONSTRAINED, LOG, NEWTON, PLAIN, RELAXED
 
 __all__ = ["Answer", "Domain", "Numbers", "Question", "answer", "safe_exponent", "settled"]
 
@@ -67,6 +68,7 @@ class Answer(NamedTuple):
     """One entry, or row, per pair; only ``value`` and ``objective`` have gradients.
 
     The objective is 0 where it is not wanted; at a lam that was searched for it has no gradient.
+    ``ran`` is what ran, by its place in `sinkdist.solvers.outcome.RAN`.
     """
 
     value: Array
@@ -77,6 +79,7 @@ class Answer(NamedTuple):
     n_iter: Array
     status: Array
     lam: Array
+    ran: Array
 
 
 def settled(
@@ -116,10 +119,14 @@ def answer(
             )  # fmt: skip
     P = stabilised.plan(xp, M, lam, potentials)
     value = xp.sum(P * M, axis=(1, 2))
-    return _answer(
+    found = _answer(
         xp, asked, numbers, value, potentials, lam[:, 0], course,
         R, C, xp.sum(P, axis=2), xp.sum(P, axis=1),
     )  # fmt: skip
+    if asked.domain is Domain.CONSTRAINED or course is None:
+        return found._replace(ran=found.ran + (CONSTRAINED if course is not None else ALGORITHM1))
+    helped = asked.relax & (course.n_iter > stabilised.PATIENCE)
+    return found._replace(ran=xp.where(helped, found.ran + NEWTON, found.ran + LOG))
 
 
 def _by_scaling(
@@ -132,40 +139,51 @@ def _by_scaling(
     if asked.iterations is not None:
         U, V = fixed(xp, control, products, R, C, asked.iterations)
         columns = C
-        if asked.keep:
-            rows = U * products.rows(V)
     else:
         (U, V, A), course = scaling.to_tolerance(
             control, products, R, C, numbers.tol, numbers.max_iter, asked.relax
         )
         columns = V * A
-    value = xp.sum(U * Shared(xp, K * M).rows(V), axis=1)
     potentials = Potentials(log(xp, U) / lam, log(xp, V) / lam)
+    if asked.keep:  # what is returned is the plan of the potentials, with their rounding
+        U, V = (xp.exp(lam * x) for x in potentials)
+        rows, columns = U * products.rows(V), V * products.columns(U)
+    value = xp.sum(U * Shared(xp, K * M).rows(V), axis=1)
     all_lam = xp.zeros_like(value) + lam
-    return _answer(xp, asked, numbers, value, potentials, all_lam, course, R, C, rows, columns)
+    found = _answer(xp, asked, numbers, value, potentials, all_lam, course, R, C, rows, columns)
+    if course is None:
+        return found._replace(ran=found.ran + ALGORITHM1)
+    relaxed = asked.relax & (course.n_iter > 1)  # the first look comes after one
+    return found._replace(ran=xp.where(relaxed, found.ran + RELAXED, found.ran + PLAIN))
 
 
 def _answer(
     xp: Any, asked: Question, numbers: Numbers, value: Array, potentials: Potentials, lam: Array,
     course: Course | None, R: Array, C: Array, rows: Array, columns: Array,
 ) -> Answer:  # fmt: skip
-    """Put together; ``<P, M> - h(P) / lam`` is the marginals' product with the potentials."""
+    """Put together; ``<P, M> - h(P) / lam`` is the marginals' product with the potentials.
+
+    The error is that of the ``rows`` and ``columns`` of the plan that is returned: at a large lam,
+    rounding of the potentials shows in it, and not in the errors that sweeps see.
+    """
     F, G = potentials
     objective = xp.zeros_like(value)
     if asked.keep:
         objective = weighted(xp, rows, F) + weighted(xp, columns, G)
     whole = xp.astype(xp.zeros_like(value), xp.int32)
+    error = xp.sum(xp.abs(rows - R), axis=1) + xp.sum(xp.abs(columns - C), axis=1)
     if course is None:
-        error = xp.sum(xp.abs(rows - R), axis=1) + xp.sum(xp.abs(columns - C), axis=1)
         n_iter, status = whole + asked.iterations, whole + int(Status.FIXED)
     else:
-        error, n_iter = course.error, course.n_iter
-        capped = course.going | (n_iter >= numbers.max_iter)
+        n_iter = course.n_iter
+        swept = course.error <= numbers.tol
+        capped = (course.going | (n_iter >= numbers.max_iter)) & ~swept
         short = xp.where(capped, int(Status.MAX_ITER), int(Status.STALLED) + whole)
-        status = xp.where(error <= numbers.tol, int(Status.CONVERGED), short)
+        fine = error <= numbers.tol
         if asked.domain is Domain.CONSTRAINED:
-            status = xp.where(course.failures > 0, short, int(Status.CONVERGED))
-    return Answer(value, objective, F, G, error, n_iter, status, lam)
+            fine = fine & (course.failures == 0)
+        status = xp.where(fine, int(Status.CONVERGED), short)
+    return Answer(value, objective, F, G, error, n_iter, status, lam, whole)
 
 
 def _doublings(xp: Any, exponent: Array) -> Array:

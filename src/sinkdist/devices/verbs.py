@@ -19,10 +19,12 @@ from sinkdist.report import SHORT, warn
 from sinkdist.scale.progress import counting
 from sinkdist.scale.tally import Tally
 from sinkdist.solution import Solution, Status
+from sinkdist.solvers.outcome import NONE
 from sinkdist.strength import Kind
 
 __all__ = [
-    "Options", "distance", "matched", "pairwise", "require_families", "solve", "warn_short",
+    "Options", "distance", "invalid", "matched", "pairwise", "require_families", "solve", "spoiled",
+    "warn_short",
 ]  # fmt: skip
 
 
@@ -60,10 +62,11 @@ def pairwise(X: Any, Y: Any, ground: Any, options: Options) -> npt.NDArray[Any]:
     require_families(A, B)
     xp, n, m = call.home.xp, A.n, B.n
     if call.strength.kind is Kind.INDEPENDENCE and not options.coincidence and A.empty is None:
-        means: npt.NDArray[Any] = call.home.cast(
-            (A.rows @ call.costs.matrix) @ B.rows.T, call.dtype
-        )
-        return means
+        means = (A.rows @ call.costs.matrix) @ B.rows.T
+        wrong = invalid(call, A.bad[:, None], B.bad)
+        means = means if wrong is None else spoiled(xp, means, wrong)
+        matrix: npt.NDArray[Any] = call.home.cast(means, call.dtype)
+        return matrix
     mirrored = one_family and _is_symmetric(call)
     rows, columns = np.triu_indices(n) if mirrored else np.indices((n, m)).reshape(2, -1)
     solved = _all_pairs(call, A, B, rows, columns, options)
@@ -115,7 +118,7 @@ def _all_pairs(
 def _picked(xp: Any, family: Family, index: Array) -> Family:
     """Some rows of a family, for what is said about empty ones."""
     empty = None if family.empty is None else xp.take(family.empty, index)
-    return Family(family.name, family.rows, False, empty, family.bad, family.given)
+    return Family(family.name, family.rows, False, empty, xp.take(family.bad, index), family.given)
 
 
 def matched(home: Home, A: Family, B: Family) -> tuple[Array, Array]:
@@ -145,7 +148,10 @@ def _is_symmetric(call: Call) -> bool:
 def _finished(
     call: Call, A: Family, B: Family, R: Array, C: Array, solved: Solved, coincidence: bool
 ) -> Solved:
-    """NaN for empty histograms, and 0 for equal ones where that is asked for."""
+    """NaN for empty histograms, and 0 for equal ones where that is asked for.
+
+    NaN as well for what is no histogram, where no error could be raised.
+    """
     xp, found = call.home.xp, solved.answer
     if coincidence and R.shape[1] == C.shape[1]:
         found = found._replace(value=xp.where(xp.all(R == C, axis=1), 0.0, found.value))
@@ -159,8 +165,31 @@ def _finished(
             G=xp.where(empty[:, None], -xp.inf, found.G),
             n_iter=xp.where(empty, 0, found.n_iter),
             status=xp.where(empty, int(Status.EMPTY), found.status),
+            ran=xp.where(empty, NONE, found.ran),
+        )
+    wrong = invalid(call, A.bad, B.bad)
+    if wrong is not None:
+        found = found._replace(
+            value=spoiled(xp, found.value, wrong),
+            objective=spoiled(xp, found.objective, wrong),
+            error=spoiled(xp, found.error, wrong),
+            status=xp.where(wrong, int(Status.EMPTY), found.status),
+            ran=xp.where(wrong, NONE, found.ran),
         )
     return solved._replace(answer=found)
+
+
+def invalid(call: Call, first: Array, second: Array) -> Array | None:
+    """Which pairs would be refused; None where numbers were looked at, so that none is left."""
+    if call.known:
+        return None
+    wrong = first | second
+    return wrong if call.costs.bad is None else wrong | call.costs.bad
+
+
+def spoiled(xp: Any, numbers: Array, wrong: Array) -> Array:
+    """NaN where pairs are wrong, in gradients as well."""
+    return numbers * xp.where(wrong, xp.nan, xp.ones_like(numbers))
 
 
 def warn_short(call: Call, solved: Solved) -> None:

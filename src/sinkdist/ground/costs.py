@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from sinkdist.arrays import is_sparse, real_array, require_real
 from sinkdist.errors import InputError, InputTypeError
+from sinkdist.sparsity import check_structure
 
 __all__ = ["GRID_METRICS", "Costs", "Metric", "graph_costs", "grid_costs", "points_costs"]
 
@@ -126,6 +127,7 @@ def _undirected(adjacency: Any) -> Any:
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise InputError(f"{subject} must be square and not empty. Got shape {shape} instead.")
     if sparse:
+        check_structure(adjacency, "the adjacency matrix")
         edges = coo_array(adjacency)
         i, j, weights = edges.row, edges.col, edges.data.astype(np.float64)
     else:

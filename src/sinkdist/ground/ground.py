@@ -15,7 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
-from sinkdist.arrays import is_sparse, real_array
+from sinkdist.arrays import for_kernels, is_sparse, real_array
 from sinkdist.errors import InputError, InputTypeError
 from sinkdist.ground.costs import Costs, Metric, graph_costs, grid_costs, points_costs
 from sinkdist.ground.gibbs import Gibbs
@@ -29,6 +29,8 @@ _LARGE = 1 << 26  # bytes; of a matrix beyond this only the latest operator is k
 _BY_CONSTRUCTION = MetricCheck(True, "A metric by construction.")
 #: Metrics of cdist that satisfy the triangle inequality for any points.
 _TRUE_METRICS = ("euclidean", "cityblock", "chebyshev", "minkowski", "hamming")
+_UNAFFORDABLE = 1e6  # times the largest cost: what nothing is moved for, and doubles still resolve
+_LARGEST = 1e300  # cost that is advised
 _SYMMETRY = 1e-12  # relative difference of mirrored costs that counts as rounding
 
 
@@ -116,7 +118,7 @@ class Ground:
             ground._metric = _BY_CONSTRUCTION
             places = np.asarray(points, dtype=np.float64)
             if places.size == len(places) and metric != "hamming":
-                ground._line = places.ravel()
+                ground._line = places.flatten()  # a copy
         return ground
 
     @classmethod
@@ -333,11 +335,14 @@ class Ground:
 def _restored(
     matrix: Costs, description: str, metric: MetricCheck | None, line: Costs | None
 ) -> Ground:
-    """A ground from a pickle: without operators and lock, with what is known about it."""
-    ground = Ground._made(matrix, description)
+    """A ground from a pickle: without operators and lock, with what is known about it.
+
+    Workers receive arrays that are large as read-only maps of a file, or as bytes.
+    """
+    ground = Ground._made(for_kernels(matrix), description)
     if metric is not None:
         ground._metric = _BY_CONSTRUCTION if metric == _BY_CONSTRUCTION else metric
-    ground._line = line
+    ground._line = None if line is None else for_kernels(line)
     return ground
 
 
@@ -364,10 +369,21 @@ def _bad_cost(matrix: Costs) -> str:
     if cost < 0.0:
         rule = "costs must be non-negative. Adding a constant to all adds it to every distance"
     elif cost == np.inf:
-        rule = "forbidden moves are not supported. Use a large finite cost"
+        rule = _forbidding(matrix)
     else:
         rule = "costs must be finite numbers"
     return f"Cost ({i}, {j}) of the ground matrix is {cost:.7g}; {rule}."
+
+
+def _forbidding(matrix: Costs) -> str:
+    """What to do instead of an infinite cost, with a number that is safe and large enough."""
+    top = float(matrix.max(where=np.isfinite(matrix), initial=0.0))
+    times = "a million times the largest finite cost" if top > 0.0 else "no other cost is positive"
+    cost = min(_UNAFFORDABLE * (top or 1.0), _LARGEST)
+    return (
+        "infinite costs are not accepted. To forbid a move, give it a finite cost that no plan can "
+        f"afford, such as {cost:.6g} ({times}): plans then use it only where there is no other way"
+    )
 
 
 def _is_symmetric(matrix: Costs) -> bool:

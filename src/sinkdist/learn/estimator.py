@@ -14,11 +14,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sinkdist import histograms
+from sinkdist.arrays import is_sparse
 from sinkdist.errors import InputError
 from sinkdist.histograms import Histograms, working_dtype
 from sinkdist.learn.cache import distance_cache
 from sinkdist.learn.question import PRECOMPUTED, Options, Question, check_distance
 from sinkdist.learn.rolls import Roll, roll_of
+from sinkdist.options import flag
+from sinkdist.sparsity import check_structure
 
 __all__ = ["TransportEstimator"]
 
@@ -57,6 +60,8 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
         """Input as scikit-learn wants it: two-dimensional, finite, with the features of the fit."""
         check_distance(self.distance)
         precomputed = self.distance == PRECOMPUTED
+        if is_sparse(X):  # before scikit-learn converts it
+            check_structure(X, "'X'")
         return validate_data(
             self, X, y, reset=fit, dtype=(np.float64, np.float32),
             accept_sparse=False if precomputed else "csr",
@@ -66,6 +71,7 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
     def _learn_rows(self, X: Any) -> None:
         """Keep the training set, which was checked; nothing is solved yet."""
         dtype = working_dtype(X, dtype=self.dtype)
+        flag("coincidence", self.coincidence)
         if self.distance == PRECOMPUTED:
             self._question = None
             self.ground_ = None

@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from sinkdist.errors import InputTypeError
+from sinkdist.options import listener as option
 from sinkdist.scale.tally import Tally
 
 __all__ = ["Counter", "Progress", "counting"]
@@ -108,19 +108,15 @@ def counting(
     progress: Any, total: int, short: tuple[int, ...], before: int = 0
 ) -> Iterator[Counter]:
     """A counter for the ``progress`` option: a bar (True), nothing (False) or a callable."""
+    progress = option(progress)
     if progress is True:
         from sinkdist.scale.bar import Bar  # Rich is imported only for those who look
 
         shown: Any = Bar()
     elif progress is False:
         shown = nullcontext()
-    elif callable(progress):
-        shown = nullcontext(progress)
     else:
-        raise InputTypeError(
-            "The 'progress' option must be True, False or a function of one Progress record. "
-            f"Got {progress!r} instead."
-        )
+        shown = nullcontext(progress)
     with shown as listener:
         counter = Counter(total, short, before, listener)
         yield counter

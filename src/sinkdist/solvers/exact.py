@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from itertools import accumulate
 from typing import Any
 
@@ -19,7 +21,7 @@ import numpy as np
 
 from sinkdist import bounds
 from sinkdist.bounds import Moves
-from sinkdist.interrupts import Stop
+from sinkdist.interrupts import Stop, beside_main
 from sinkdist.passes.compiled import Array
 from sinkdist.plans import SparsePlan
 from sinkdist.solvers import rational
@@ -144,11 +146,13 @@ def _simplex(costs: Array, a: Array, b: Array) -> tuple[Array, Array]:
     return _call_pot(costs, a, b, top)
 
 
+@cache
 def load_simplex() -> Any:
-    """POT, imported on first use: it brings along what it finds of torch and others."""
-    import ot
+    """POT, imported on first use: it brings along what it finds of torch and others.
 
-    return ot
+    Beside the main thread: what Ctrl-C leaves half imported could not be imported again.
+    """
+    return beside_main(lambda: import_module("ot"), Stop())
 
 
 def _call_pot(costs: Array, a: Array, b: Array, top: float) -> tuple[Array, Array]:
