@@ -1,4 +1,4 @@
-"""The fuzzer itself: each check can fail, runs go on where they stopped, failures are made small."""
+"""The fuzzer itself: each check can fail, runs go on where they stopped, failures become small."""
 
 import os
 import subprocess
@@ -204,8 +204,7 @@ def test_histograms_sum_to_one_and_none_is_in_the_twilight():
             continue
         for X in (problem.R, problem.C):
             np.testing.assert_allclose(X.sum(axis=1), 1, rtol=1e-6)
-            low, high = 5e-101, 4e-100
-            assert not ((X > low) & (X < high)).any()
+            assert not ((X > 5e-101) & (X < 4e-100)).any()
 
 
 # --------------------------------------------------------------------------------------- runs
