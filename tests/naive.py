@@ -131,6 +131,18 @@ def lower_bound(M, f, r, c):
     )
 
 
+def best_lower_bound(M, lam, f, g, r, c):
+    """The best of these bounds: by either side, with and without log(mass) / lam, or from 0."""
+    found = [0.0]
+    for costs, potential, here, there in ((M, f, r, c), (transposed(M), g, c, r)):
+        without = [
+            p - math.log(x) / lam if x > 0 else p for p, x in zip(potential, here, strict=True)
+        ]
+        starts = (potential, without, [0.0] * len(here))
+        found += [lower_bound(costs, start, here, there) for start in starts]
+    return max(found)
+
+
 def transposed(M):
     return [list(column) for column in zip(*M, strict=True)]
 

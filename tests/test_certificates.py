@@ -158,13 +158,16 @@ def test_numbers_are_those_of_the_formulas(name, L, stop):
             naive.cost(P, costs) - naive.entropy(P) / lam, rel=1e-9, abs=1e-12
         )
         lower, upper = s.emd_bounds
-        by_rows, by_columns = (
-            naive.lower_bound(costs, f, a, b),
-            naive.lower_bound(naive.transposed(costs), g, b, a),
-        )
-        assert lower == pytest.approx(max(0.0, by_rows, by_columns), abs=1e-11 * unit)
-        assert upper == pytest.approx(naive.cost(naive.rounded(P, a, b), costs), abs=1e-11 * unit)
-        assert s.gap == pytest.approx(naive.gap(P, costs, lam, f, g, a, b), abs=1e-10 * unit)
+        by_rows = naive.lower_bound(costs, f, a, b)
+        found = naive.best_lower_bound(costs, lam, f, g, a, b)
+        assert lower == pytest.approx(found, abs=1e-11 * unit)
+        by_product = naive.cost(naive.rounded(P, a, b), costs)
+        gap = naive.gap(P, costs, lam, f, g, a, b)
+        if by_product - naive.cost(P, costs) < 1e-4 * by_product:
+            assert upper == pytest.approx(by_product, abs=1e-11 * unit)
+            assert s.gap == pytest.approx(gap, abs=1e-10 * unit)
+        else:  # the missing mass may go by cheaper moves
+            assert upper <= by_product + 1e-11 * unit
         if "iterations" in stop:  # right after a column update, where the free bound is defined
             assert naive.free_lower_bound(lam, f, g, a, b) <= by_rows + 1e-12 * unit
 
@@ -184,9 +187,13 @@ def test_any_potentials_whatever_give_bounds(name, L):
         P = np.exp(lam * (p[:, None] + q - costs))
         m = bounds.measure(P, costs, lam, p, q, r, c)
         assert m.lower <= TRUTH[name][k] + rounding and TRUTH[name][k] <= m.upper + rounding
+        G = bounds.rounded(P, r, c, costs)
+        minus_h = (G * np.log(np.where(G > 0, G, 1))).sum()
+        of_dual = (G * costs).sum() + minus_h / lam - (p @ r + q @ c - (P.sum() - 1) / lam)
+        information = minus_h - r @ np.log(r) - c @ np.log(c)
+        of_bounds = m.upper - m.lower + information / lam
+        assert m.gap == pytest.approx(min(of_dual, of_bounds), rel=1e-9, abs=1e-10)
         P, costs = P.tolist(), costs.tolist()
-        truth = naive.gap(P, costs, lam, p.tolist(), q.tolist(), r.tolist(), c.tolist())
-        assert m.gap == pytest.approx(truth, rel=1e-9, abs=1e-10)
         assert m.value == pytest.approx(naive.cost(P, costs), rel=1e-9)
         assert m.entropy == pytest.approx(naive.entropy(P), rel=1e-9)
 

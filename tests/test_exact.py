@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 from scipy.stats import wasserstein_distance
 
 import sinkdist as sd
+from sinkdist.interrupts import Stop
 from sinkdist.solution import Status
 from sinkdist.solvers.exact import exact_on_line, exact_pair
 
@@ -104,7 +105,7 @@ def test_all_pairs_of_real_digits(data_folder):
 def test_cancelling_common_mass_changes_nothing_for_a_metric(name):
     M, X, Y = CASES[name]
     for r, c in zip(X, Y, strict=True):
-        whole, less = (exact_pair(M, r, c, metric=metric) for metric in (False, True))
+        whole, less = (exact_pair(M, r, c, metric=metric, stop=Stop()) for metric in (False, True))
         assert less.upper == pytest.approx(whole.upper, rel=1e-12)
         assert less.solved and whole.solved
         assert less.plan.marginal_error(r, c) <= 1e-14
@@ -119,7 +120,7 @@ def test_squared_costs_are_not_cancelled():
     r, c = [0.5, 0.5, 0.0], [0.0, 0.5, 0.5]
     s = sd.solve(r, c, M, lam=INF)
     assert s.value == 1 and s.plan[1, 1] == 0
-    wrong = exact_pair(M, np.array(r), np.array(c), metric=True)
+    wrong = exact_pair(M, np.array(r), np.array(c), metric=True, stop=Stop())
     assert wrong.value == 2 and not wrong.solved  # the dual certificate would tell
 
 
@@ -163,7 +164,10 @@ def test_the_closed_form_is_the_simplex(name, gaps):
     M = abs(places[:, None] - places)
     make = sparse_histograms if gaps else simplex
     for r, c in zip(make(4, 20, 5), make(4, 20, 6), strict=True):
-        closed, general = exact_on_line(places, r, c), exact_pair(M, r, c, metric=False)
+        closed, general = (
+            exact_on_line(places, r, c),
+            exact_pair(M, r, c, metric=False, stop=Stop()),
+        )
         scale = 1e-12 * max(M.max(), 1e-300)
         assert closed.upper == pytest.approx(general.upper, rel=1e-9, abs=scale)
         assert closed.upper == pytest.approx(wasserstein_distance(places, places, r, c), rel=1e-9)

@@ -111,12 +111,13 @@ def _with_gaps(rng, pairs, bins):
 
 
 def compiled_names():
-    """The functions of `passes` under a decorator called `compiled...`, by the module's source."""
+    """The functions of `passes` that are compiled on their own, by the module's source."""
     for module in pkgutil.iter_modules(passes.__path__):
         tree = ast.parse((Path(passes.__path__[0]) / f"{module.name}.py").read_text("utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and any(
-                "compiled" in ast.unparse(decorator) for decorator in node.decorator_list
+                ast.unparse(decorator).startswith(("compiled", "shared"))
+                for decorator in node.decorator_list
             ):
                 yield f"{module.name}.{node.name}"
 

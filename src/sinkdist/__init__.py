@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from sinkdist.interrupts import Stop, beside_main
 from sinkdist.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -81,7 +82,8 @@ def __getattr__(name: str) -> Any:
         return import_module("sinkdist.similarity")
     if name not in _HOME:
         raise AttributeError(f"module 'sinkdist' has no attribute {name!r}")
-    value = getattr(import_module(f"sinkdist.{_HOME[name]}"), name)
+    # Beside the main thread: an interrupt in the middle would leave half-imported modules behind.
+    value = getattr(beside_main(lambda: import_module(f"sinkdist.{_HOME[name]}"), Stop()), name)
     globals()[name] = value
     return value
 

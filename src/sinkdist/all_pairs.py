@@ -6,7 +6,6 @@ stores and clusters.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from sinkdist.call import Call
 from sinkdist.families import TILE_PAIRS, Rework, dense_rows, empty_rows, identities
 from sinkdist.histograms import Histograms
+from sinkdist.interrupts import Stop
 from sinkdist.report import SHORT
 from sinkdist.scale import threads
 from sinkdist.scale.job import Block, check_matrix
@@ -72,7 +72,7 @@ class AllPairs:
         return self.call.task(keep, threads.count(None), self.A.n * self.B.n, self.measured)
 
     @property
-    def stop(self) -> threading.Event:
+    def stop(self) -> Stop:
         """Set when nobody waits for the answer any more."""
         return self.task.stop
 

@@ -19,13 +19,14 @@ from sinkdist.errors import InputError
 from sinkdist.families import coincide, matched
 from sinkdist.histograms import Histograms, working_dtype
 from sinkdist.jobs import job_of
-from sinkdist.report import potential_on_all_bins, warn
+from sinkdist.plans import on_all_bins
+from sinkdist.report import warn
 from sinkdist.scale import threads
 from sinkdist.scale.run import run
 from sinkdist.scale.tally import Tally
 from sinkdist.solution import Solution, Status
 from sinkdist.solvers.outcome import RAN, Answers, Outcome
-from sinkdist.solvers.pair import solve_pair
+from sinkdist.solvers.pair import solve_interruptibly
 from sinkdist.stopping import Stopping
 
 __all__ = ["distance", "pairwise", "solve"]
@@ -169,7 +170,7 @@ def distance(
     R, C = read_families(r, c, ("r", "c"), call, normalize, on_empty)
     workers = threads.count(workers)
     if progress is False and _is_one_pair(R, C):
-        outcome, _, _ = solve_pair(call.task(False, workers), R.rows[0], C.rows[0])
+        outcome, _, _ = solve_interruptibly(call.task(False, workers), R.rows[0], C.rows[0])
         _warn_of_one(outcome, call.stopping)
         return 0.0 if coincidence and coincide(R, C)[0] else outcome.value
     answers = matched(call.task(False, workers, max(R.n, C.n)), R, C, workers, progress)
@@ -305,13 +306,12 @@ def _solution_of_one(
     call: Call, R: Histograms, C: Histograms, coincidence: bool, workers: int
 ) -> Solution:
     """Solve one pair."""
-    outcome, rows, columns = solve_pair(call.task(True, workers), R.rows[0], C.rows[0])
+    outcome, rows, columns = solve_interruptibly(call.task(True, workers), R.rows[0], C.rows[0])
     _warn_of_one(outcome, call.stopping, depth=5)
     value = 0.0 if coincidence and coincide(R, C)[0] else outcome.value
-    f, g = (
-        potential_on_all_bins(outcome.f, rows, R.d),
-        potential_on_all_bins(outcome.g, columns, C.d),
-    )
+    assert outcome.f is not None and outcome.g is not None
+    f = on_all_bins(outcome.f, rows, R.d, -np.inf)
+    g = on_all_bins(outcome.g, columns, C.d, -np.inf)
     return Solution(
         value, outcome.error, outcome.n_iter, Status(outcome.status), RAN[outcome.solver],
         outcome.lam, (f, g), call.ground, R.copy(), C.copy(), [outcome.plan], [outcome.bracket],

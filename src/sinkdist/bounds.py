@@ -21,20 +21,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sinkdist.plans import entropic_plan
+
 __all__ = [
     "Measures",
-    "SparsePlan",
     "bracket",
     "bracket_of_penalised",
     "carried",
     "certified",
-    "entropic_plan",
-    "is_blurred",
     "least_at",
     "measure",
     "rounded",
     "rounding_of",
-    "value_and_error",
 ]
 
 Array = npt.NDArray[Any]
@@ -42,7 +40,7 @@ Array = npt.NDArray[Any]
 _EPS = 2.0**-53
 _CARRIED = 1e-11  #: mass of a move that rounding cannot take away
 #: The share of the value above which the repair of a plan is looked at again.
-_COSTLY = 1e-7
+_COSTLY = 1e-3
 
 
 def rounding_of(terms: int) -> float:
@@ -53,27 +51,6 @@ def rounding_of(terms: int) -> float:
 def least_at(mean: float, spread: float, alpha: float) -> float:
     """A lower bound on ``d_{M,alpha}`` from ``r^T M c`` alone, by Pinsker's inequality."""
     return max(0.0, mean - 0.5 * spread * math.sqrt(2.0 * alpha))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SparsePlan:
-    """A plan with few entries: masses at rows and columns."""
-
-    rows: Array
-    columns: Array
-    mass: Array
-
-    def dense(self, shape: tuple[int, int]) -> npt.NDArray[np.float64]:
-        """The plan as a matrix."""
-        P = np.zeros(shape)
-        np.add.at(P, (self.rows, self.columns), self.mass)
-        return P
-
-    def marginal_error(self, r: Array, c: Array) -> float:
-        """``|P1 - r|_1 + |P^T1 - c|_1``."""
-        rows = np.bincount(self.rows, self.mass, r.size)
-        columns = np.bincount(self.columns, self.mass, c.size)
-        return float(np.abs(rows - r).sum() + np.abs(columns - c).sum())
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,25 +73,6 @@ class Measures:
     lower: float
     upper: float
     gap: float
-
-
-def entropic_plan(M: Array, lam: float, f: Array, g: Array) -> npt.NDArray[np.float64]:
-    """``P = exp(lam (f_i + g_j - M_ij))``."""
-    P = f[:, None] + g - M
-    P *= lam
-    return np.asarray(np.exp(P, out=P), dtype=np.float64)
-
-
-def value_and_error(P: Array, M: Array, r: Array, c: Array) -> tuple[float, float]:
-    """``<P, M>`` and ``|P1 - r|_1 + |P^T1 - c|_1`` of the plan that is returned."""
-    error = np.abs(P.sum(axis=1) - r).sum() + np.abs(P.sum(axis=0) - c).sum()
-    return float(np.vdot(P, M)), float(error)
-
-
-def is_blurred(lam: float, f: Array, g: Array, tol: float) -> bool:
-    """Whether rounding the potentials may change the plan by a part of ``tol`` that counts."""
-    largest = float(max(np.abs(f).max(), np.abs(g).max()))
-    return 8.0 * _EPS * lam * largest > 1e-3 * tol
 
 
 def rounded(P: Array, r: Array, c: Array, M: Array | None = None) -> npt.NDArray[np.float64]:
@@ -161,8 +119,14 @@ def _cheapest_first(M: Array, left: Array, missing: Array) -> Array:
     return moved
 
 
-def measure(P: Array, M: Array, lam: float, f: Array, g: Array, r: Array, c: Array) -> Measures:
-    """All certificates of one pair on bins with mass; ``lam`` may be 0 or inf."""
+def measure(
+    P: Array, M: Array, lam: float, f: Array, g: Array, r: Array, c: Array,
+    total: float | None = None,
+) -> Measures:  # fmt: skip
+    """All certificates of one pair on bins with mass; ``lam`` may be 0 or inf.
+
+    ``total`` is the mass of the plan that the potentials give, if that is not ``P``.
+    """
     entropy = _entropy(P)
     rows, columns = P.sum(axis=1), P.sum(axis=0)
     alpha = max(0.0, -entropy - float(rows @ np.log(r)) - float(columns @ np.log(c)))
@@ -174,11 +138,15 @@ def measure(P: Array, M: Array, lam: float, f: Array, g: Array, r: Array, c: Arr
     elif lam == np.inf:
         gap = upper - lower
     else:
-        gap = divergence_above(G, P, M, lam, f, g, r, c) / lam
+        mass = float(P.sum()) if total is None else total
+        gap = min(
+            divergence_above(G, mass, M, lam, f, g, r, c) / lam,
+            (upper - lower) + information_above(G, r, c) / lam,
+        )
     return Measures(float(np.vdot(P, M)), entropy, alpha, lower, upper, gap)
 
 
-def cost_above(cost: float, M: Array, r: Array, c: Array, used: tuple[Array, Array]) -> float:
+def cost_above(cost: float, M: Array, r: Array, c: Array, used: tuple[Array, ...]) -> float:
     """An upper bound on the exact distance from the ``cost`` of a coupling, with its rounding.
 
     ``used`` are rows and columns of moves whose mass rounding cannot take away, as by `carried`.
@@ -210,7 +178,7 @@ def emd_below(M: Array, lam: float, f: Array, g: Array, r: Array, c: Array) -> f
 
 
 def certified(
-    M: Array, f: Array, r: Array, c: Array, cost: float, used: tuple[Array, Array]
+    M: Array, f: Array, r: Array, c: Array, cost: float, used: tuple[Array, ...]
 ) -> tuple[float, float, float]:
     """Bounds on the exact distance by a potential of the rows and the cost of a coupling.
 
@@ -242,16 +210,26 @@ def _weighted_median(values: Array, weights: Array) -> float:
 
 
 def divergence_above(
-    G: Array, P: Array, M: Array, lam: float, f: Array, g: Array, r: Array, c: Array
+    G: Array, total: float, M: Array, lam: float, f: Array, g: Array, r: Array, c: Array
 ) -> float:
-    """An upper bound on ``KL(G || P)``, which is lam times the gap of the coupling ``G``."""
+    """An upper bound on ``KL(G || P)``, which is lam times the gap of the coupling ``G``.
+
+    ``P`` is the plan that the potentials give, of mass ``total``.
+    """
     positive = G > 0.0
     mass = G[positive]
     exponent = (lam * ((f[:, None] + g) - M))[positive]
     logs = np.log(mass)
-    found = float(mass @ (logs - exponent)) + (float(P.sum()) - 1.0)
+    found = float(mass @ (logs - exponent)) + (total - 1.0)
     sizes = lam * float(np.abs(f) @ r + np.abs(g) @ c + np.vdot(G, M)) + float(mass @ np.abs(logs))
     return max(0.0, found) + rounding_of(r.size + c.size) * (sizes + 2.0)
+
+
+def information_above(G: Array, r: Array, c: Array) -> float:
+    """An upper bound on ``KL(G || r c^T) = h(r) + h(c) - h(G)`` of a coupling."""
+    entropies, entropy = _entropy(r) + _entropy(c), _entropy(G)
+    margin = rounding_of(r.size + c.size) * (abs(entropy) + entropies + 10.0)
+    return max(0.0, entropies - entropy) + margin
 
 
 def bracket_of_penalised(
@@ -288,8 +266,7 @@ def bracket(
     phi -= unit * (lam * float(np.abs(f) @ r + np.abs(g) @ c) + entropies + 2.0)
     mean = float(r @ M @ c)
     G = rounded(P, r, c, M)
-    information = -_entropy(G) + entropies
-    information += unit * (abs(_entropy(G)) + entropies + 10.0)
+    information = information_above(G, r, c)
     share = 1.0 if information <= alpha else alpha / information
     used = np.nonzero(carried(G))
     upper = cost_above(share * float(np.vdot(G, M)) + (1.0 - share) * mean, M, r, c, used)

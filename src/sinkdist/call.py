@@ -20,6 +20,7 @@ from sinkdist.strength import Kind, Strength
 __all__ = ["Call", "read_call", "read_families", "refuse_choice"]
 
 _LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
+_WEAK = 1e-14  #: lam times the largest cost that changes nothing
 _CHECKED_BINS = 512  #: up to which every triangle is looked at for a single pair
 
 
@@ -67,7 +68,18 @@ def read_call(
     ground, asked = Ground.of(ground), strength.read(lam=lam, reg=reg, alpha=alpha)
     if asked.kind is not Kind.PENALISED:
         refuse_choice(asked.kind, iterations, chosen.name)
+    if asked.kind is Kind.INDEPENDENCE and (lam or reg):
+        _require_weak(float(lam or 1.0 / reg), ground)
     return Call(ground, asked, stop, chosen, dtype)
+
+
+def _require_weak(lam: float, ground: Ground) -> None:
+    """Raise for a lam whose inverse is too large for floats, though costs are large as well."""
+    if lam * ground.max > _WEAK:
+        raise InputError(
+            f"lam = {lam:.3g} with costs up to {ground.max:.3g} is beyond the range of floats: "
+            "divide the costs by a number, and multiply lam by it."
+        )
 
 
 def refuse_choice(kind: Kind, iterations: Any, solver: str) -> None:

@@ -10,12 +10,13 @@ from sinkdist.arrays import real_array
 from sinkdist.call import read_call, read_families
 from sinkdist.errors import InputError
 from sinkdist.histograms import working_dtype
-from sinkdist.report import potential_on_all_bins, warn
+from sinkdist.interrupts import Stop, beside_main
+from sinkdist.plans import on_all_bins
+from sinkdist.report import warn
 from sinkdist.scale.tally import Tally
 from sinkdist.solution import Solution, Status
-from sinkdist.solvers.ladder import climb_through
-from sinkdist.solvers.outcome import STATUS_OF
-from sinkdist.solvers.pair import block_of
+from sinkdist.solvers.outcome import RAN, Outcome
+from sinkdist.solvers.pair import block_of, solve_along
 
 __all__ = ["path"]
 
@@ -75,18 +76,24 @@ def path(
     a, b = R.dense(slice(0, 1))[0][rows], C.dense(slice(0, 1))[0][columns]
     R, C = R.copy(), C.copy()
     rising, place = np.unique(strengths, return_inverse=True)
-    stop, solutions = call.stopping, []
-    ends = climb_through(costs, rising.tolist(), a, b, stop.tol, stop.max_iter)
-    for lam, end in zip(rising.tolist(), ends, strict=True):
-        f = potential_on_all_bins(end.f, rows, R.d)
-        g = potential_on_all_bins(end.g, columns, C.d)
-        status = Status(STATUS_OF[end.act])
-        solutions.append(
-            Solution(
-                end.value, end.error, end.n_iter, status, "newton", lam, (f, g), call.ground, R, C
-            )
-        )
-    ended = np.array([solution.status for solution in solutions])
-    errors = np.array([solution.marginal_error for solution in solutions])
-    warn(Tally.of(ended, errors), stop, 3)
-    return [solutions[k] for k in place]
+    asked, stop = call.stopping, Stop()
+    outcomes = beside_main(
+        lambda: solve_along(costs, rising.tolist(), a, b, asked.tol, asked.max_iter, stop), stop
+    )
+    warn(
+        Tally.of(np.array([x.status for x in outcomes]), np.array([x.error for x in outcomes])),
+        asked,
+        3,
+    )
+
+    def solution(outcome: Outcome) -> Solution:
+        assert outcome.f is not None and outcome.g is not None
+        f = on_all_bins(outcome.f, rows, R.d, -np.inf)
+        g = on_all_bins(outcome.g, columns, C.d, -np.inf)
+        return Solution(
+            outcome.value, outcome.error, outcome.n_iter, Status(outcome.status),
+            RAN[outcome.solver], outcome.lam, (f, g), call.ground, R, C,
+            [outcome.plan and outcome.plan.placed(rows, columns, (R.d, C.d))],
+        )  # fmt: skip
+
+    return [solution(outcomes[k]) for k in place]

@@ -1,21 +1,15 @@
-"""Saying what came of a call: one warning for pairs that stopped short, potentials on all bins."""
+"""Saying what came of a call: one warning for pairs that stopped short."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from sinkdist.errors import ConvergenceWarning
 from sinkdist.scale.tally import Tally
 from sinkdist.solution import Status
 from sinkdist.stopping import Stopping
 
-__all__ = ["SHORT", "potential_on_all_bins", "warn"]
-
-Array = npt.NDArray[Any]
+__all__ = ["SHORT", "warn"]
 
 #: How pairs end that stopped short of the tolerance.
 SHORT = (int(Status.MAX_ITER), int(Status.STALLED))
@@ -39,12 +33,3 @@ def warn(tally: Tally, stop: Stopping, depth: int = 3) -> None:
         ConvergenceWarning,
         stacklevel=depth,
     )
-
-
-def potential_on_all_bins(potential: Any, bins: Array | None, size: int) -> Array:
-    """A potential known on some bins (None for all): -inf on those without mass."""
-    if bins is None:
-        return np.asarray(potential)
-    out = np.full(size, -np.inf)
-    out[bins] = potential
-    return out

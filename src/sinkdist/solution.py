@@ -16,11 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist import bounds
-from sinkdist.bounds import Measures, SparsePlan
+from sinkdist.bounds import Measures
 from sinkdist.ground import Ground
 from sinkdist.histograms import Histograms
+from sinkdist.plans import Plan, entropic_plan
 
-__all__ = ["Solution", "SparsePlan", "Status"]
+__all__ = ["Solution", "Status"]
 
 Array = npt.NDArray[Any]
 
@@ -70,7 +71,8 @@ class Solution:
         exact distance; where ``alpha`` was given, what was found.
     potentials : tuple of ndarray
         ``f, g`` in units of cost with ``P = exp(lam (f_i + g_j - M_ij))``; -inf on bins without
-        mass.
+        mass. Where lam is so large that floats cannot hold the plan in this form, they are those of
+        the exact distance, and so is the plan.
     ground : Ground
         The costs.
 
@@ -91,7 +93,7 @@ class Solution:
     ground: Ground
     _r: Histograms = field(repr=False)
     _c: Histograms = field(repr=False)
-    _plans: list[SparsePlan | None] | None = field(default=None, repr=False)
+    _plans: list[Plan | None] | None = field(default=None, repr=False)
     _brackets: list[tuple[float, float] | None] | None = field(default=None, repr=False)
 
     @property
@@ -159,7 +161,10 @@ class Solution:
         f, g = self._potentials(k)
         M, P = self.ground.matrix[np.ix_(rows, columns)], self._plan(k)[np.ix_(rows, columns)]
         lam, known = self._lam(k), self._known_bracket(k)
-        pair = bounds.measure(P, M, lam, f[rows], g[columns], r, c)
+        total = None
+        if self._special(k) is not None and 0.0 < lam < np.inf:
+            total = float(entropic_plan(M, lam, f[rows], g[columns]).sum())
+        pair = bounds.measure(P, M, lam, f[rows], g[columns], r, c, total)
         if lam == np.inf and known is not None:  # proven by the solver, to the last bits
             pair = replace(pair, lower=known[0], upper=known[1], gap=known[1] - known[0])
         return pair
@@ -192,12 +197,16 @@ class Solution:
 
     def _plan(self, k: int) -> npt.NDArray[np.float64]:
         """The plan of one pair, in the form that its lam asks for."""
-        lam, sparse = self._lam(k), None if self._plans is None else self._plans[k]
-        if sparse is not None:
-            return sparse.dense(self.ground.shape)
+        lam, special = self._lam(k), self._special(k)
+        if special is not None:
+            return special.dense(self.ground.matrix, lam)
         if lam == 0.0:
             return np.outer(_row(self._r, k), _row(self._c, k)).astype(np.float64)
-        return bounds.entropic_plan(self.ground.matrix, lam, *self._potentials(k))
+        return entropic_plan(self.ground.matrix, lam, *self._potentials(k))
+
+    def _special(self, k: int) -> Plan | None:
+        """The plan, where potentials do not give it."""
+        return None if self._plans is None else self._plans[k]
 
     def _bins(self, k: int) -> tuple[Array, Array, Array, Array]:
         """Bins with mass of one pair, and the masses, which sum to 1 in float64."""

@@ -18,7 +18,7 @@ from sinkdist.errors import InputError, InputTypeError
 __all__ = ["Kind", "Strength", "read"]
 
 # Below this, log(mass) / lam is no longer a finite number and the entropy is all that is left.
-_SMALLEST_LAM = 1e-300
+_SMALLEST_LAM = 1e-305
 
 
 class Kind(enum.Enum):

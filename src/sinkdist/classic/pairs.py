@@ -5,7 +5,6 @@ The one place that knows the options which all these distances share.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -16,6 +15,7 @@ from sinkdist.classic.formulas import Array, Distance
 from sinkdist.errors import InputError
 from sinkdist.families import identities
 from sinkdist.histograms import Histograms, check_same_bins, read, working_dtype
+from sinkdist.interrupts import Stop
 from sinkdist.jobs import fingerprint, statuses
 from sinkdist.scale import threads
 from sinkdist.scale.job import Block, Job
@@ -86,9 +86,9 @@ class Comparison:
     dtype: np.dtype[Any]
 
     @property
-    def stop(self) -> threading.Event:
+    def stop(self) -> Stop:
         """Never set: a tile takes no time."""
-        return threading.Event()
+        return Stop()
 
     def __call__(self, tile: Tile) -> Block:
         """Answer a tile."""

@@ -22,6 +22,7 @@ from sinkdist.errors import InputTypeError
 from sinkdist.families import matched
 from sinkdist.ground import Ground
 from sinkdist.histograms import Histograms
+from sinkdist.plans import SparsePlan
 from sinkdist.scale import threads
 
 __all__ = ["Exact", "solve_exactly"]
@@ -108,7 +109,7 @@ def _on_host(
     for place, numbers in zip(out[:5], numbers_of, strict=True):
         place[...] = numbers
     for k, plan in enumerate(found.plans or []):
-        if plan is not None:
+        if isinstance(plan, SparsePlan):
             entries = slice(0, plan.mass.size)
             out[5][k, entries], out[6][k, entries] = plan.rows, plan.columns
             out[7][k, entries] = plan.mass

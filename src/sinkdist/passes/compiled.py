@@ -18,13 +18,19 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, Literal, TypeVar, cast
 
+import numba
 import numpy.typing as npt
-from numba import config, njit, types
+from numba import njit, types
 from numba.extending import intrinsic
+
+from sinkdist.interrupts import Stop, beside_main
 
 Array = npt.NDArray[Any]  #: what kernels work on; they are compiled for the dtypes they are given
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
+
+#: Whether kernels stay Python functions, for debuggers (NUMBA_DISABLE_JIT).
+_INTERPRETED = bool(cast("Any", numba).config.DISABLE_JIT)
 
 FASTMATH = {"reassoc", "nsz", "arcp", "contract", "afn"}
 
@@ -33,6 +39,7 @@ FLOAT, INT, BOOL = types.float64, types.int64, types.boolean
 VECTOR, MATRIX = types.float64[::1], types.float64[:, ::1]
 INTEGERS, INTEGER_MATRIX = types.int64[::1], types.int64[:, ::1]
 SHORT_INTEGERS = types.int32[::1]
+NODE = cast("Any", types).UniTuple(FLOAT, 4)  #: four numbers
 
 
 def compiled(kernel: _Kernel) -> _Kernel:
@@ -49,7 +56,7 @@ def shared(*signature: Any, reorder: bool = True) -> Callable[[_Kernel], _Kernel
 
     def decorate(kernel: _Kernel) -> _Kernel:
         dispatcher = _compiled(kernel, FASTMATH if reorder else FASTMATH - {"reassoc"})
-        if not config.DISABLE_JIT:
+        if not _INTERPRETED:
             cast("Any", dispatcher).declared = signature
         return dispatcher
 
@@ -61,21 +68,24 @@ def part(kernel: _Kernel) -> _Kernel:
     return _compiled(kernel, FASTMATH, "always")
 
 
-@intrinsic
-def one_version(typing_context: Any) -> Any:
-    """Keep LLVM from inlining the kernel that this stands in."""
+def _forbid_inlining(typing_context: Any) -> Any:
+    """Numba's description of `one_version`: it changes the kernel around it and does nothing."""
 
-    def forbid_inlining(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         builder.function.attributes.add("noinline")
         return context.get_dummy_value()
 
-    return types.none(), forbid_inlining
+    return types.none(), generate
 
 
-if config.DISABLE_JIT:  # interpreted, an intrinsic cannot be called, and there is nothing to inline
+def _do_nothing() -> None:
+    """Interpreted, an intrinsic cannot be called, and there is nothing to inline."""
 
-    def one_version() -> None:
-        """Nothing to do."""
+
+#: Keeps LLVM from inlining the kernel that calls it.
+one_version: Callable[[], None] = (
+    _do_nothing if _INTERPRETED else cast("Any", intrinsic(_forbid_inlining))
+)
 
 
 def _compiled(
@@ -85,7 +95,7 @@ def _compiled(
     dispatcher = njit(
         kernel, fastmath=fastmath, nogil=True, cache=True, error_model="numpy", inline=inline
     )
-    if not config.DISABLE_JIT:
+    if not _INTERPRETED:
         _load_callees_first(dispatcher)
     return cast("_Kernel", dispatcher)
 
@@ -95,8 +105,12 @@ def _load_callees_first(dispatcher: Any) -> None:
     compile_it = dispatcher.compile
 
     def compile_bottom_up(signature: Any) -> Any:
-        _load_callees(dispatcher.py_func)
-        return compile_it(signature)
+        def work() -> Any:
+            _load_callees(dispatcher.py_func)
+            return compile_it(signature)
+
+        # Beside the main thread: an interrupt in the middle would leave Numba in pieces.
+        return beside_main(work, Stop())
 
     dispatcher.compile = compile_bottom_up
 

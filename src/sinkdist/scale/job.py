@@ -7,7 +7,6 @@ stores and clusters serve every member of the family and the classic distances.
 from __future__ import annotations
 
 import math
-import threading
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError
+from sinkdist.interrupts import Stop
 from sinkdist.scale import memory
 from sinkdist.scale.tally import Tally
 from sinkdist.scale.tiles import Tile, Tiling
@@ -44,7 +44,7 @@ class Compute(Protocol):
     """What answers a tile; it can be pickled, and gives up when ``stop`` is set."""
 
     @property
-    def stop(self) -> threading.Event:
+    def stop(self) -> Stop:
         """Set when nobody waits for the answer any more."""
 
     def __call__(self, tile: Tile) -> Block:

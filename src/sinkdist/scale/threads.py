@@ -1,5 +1,7 @@
 """Running tiles on threads: ours outside, one BLAS thread inside each.
 
+The main thread only waits, so that Ctrl-C is answered at once.
+
 BLAS threads under our threads would fight for the same cores. The limit is process-wide, so calls
 from several threads share it: the first one in sets it, the last one out restores it.
 """
@@ -11,12 +13,13 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
 from sinkdist.errors import InputError, InputTypeError
+from sinkdist.interrupts import Stop, is_main_thread, run_beside
 
 __all__ = ["count", "run", "single_blas_thread"]
 
@@ -41,36 +44,27 @@ def count(workers: Any) -> int:
 
 
 def run(
-    tiles: Iterable[T],
-    work: Callable[[T], object],
-    workers: int,
-    stop: threading.Event | None = None,
+    tiles: Iterable[T], work: Callable[[T], object], workers: int, stop: Stop | None = None
 ) -> None:
     """Call ``work`` on every tile, on ``workers`` threads; the first exception stops the rest.
 
     Tiles are taken from the iterable as threads become free, so a plan may be long and lazy. On
     Ctrl-C, or any other exception, ``stop`` is set for the tiles under way and no other is begun.
     """
+    queue, taking, ended = iter(tiles), threading.Lock(), Stop() if stop is None else stop
+
+    def work_through(first: list[T]) -> None:
+        while first and not ended.is_set():
+            work(first[0])
+            with taking:
+                first = list(islice(queue, 1))
+
     with single_blas_thread():
-        if workers == 1:
-            for tile in tiles:
+        if workers == 1 and not is_main_thread():
+            for tile in queue:
                 work(tile)
-            return
-        queue = iter(tiles)
-        with ThreadPoolExecutor(workers, thread_name_prefix="sinkdist") as pool:
-            running = {pool.submit(work, tile) for tile in islice(queue, 2 * workers)}
-            try:
-                while running:
-                    done, running = wait(running, return_when=FIRST_COMPLETED)
-                    for future in done:
-                        future.result()
-                    running |= {pool.submit(work, tile) for tile in islice(queue, len(done))}
-            except BaseException:
-                if stop is not None:
-                    stop.set()
-                for future in running:
-                    future.cancel()
-                raise
+        else:
+            run_beside([partial(work_through, [tile]) for tile in islice(queue, workers)], ended)
 
 
 class _Limit:

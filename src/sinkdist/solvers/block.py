@@ -6,11 +6,11 @@ closed up, so that slow pairs do not make quick ones wait.
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import numpy as np
 
+from sinkdist.interrupts import Stop
 from sinkdist.passes.block import column_error, column_step, row_step
 from sinkdist.passes.compiled import Array, compiled
 from sinkdist.solvers.relaxation import BROKEN, FIELDS, GO, OMEGA, SWEEPS, THETA2, begin, decide
@@ -37,7 +37,7 @@ def _decide_all(state: Array, error: Array, tol: float, limit: float, act: Array
 
 
 def scale_block(
-    K: Array, R: Array, C: Array, tol: float, limit: float, sweeps: int, stop: threading.Event
+    K: Array, R: Array, C: Array, tol: float, limit: float, sweeps: int, stop: Stop
 ) -> tuple[Array, Array, Array, Array, Array, Array]:
     """Scale the pairs ``(R, C)`` together; ``R`` has one row, shared, or one per pair.
 

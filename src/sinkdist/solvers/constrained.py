@@ -13,14 +13,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import types
 
 from sinkdist import bounds
-from sinkdist.bounds import SparsePlan
+from sinkdist.interrupts import Stop
 from sinkdist.passes.compiled import (
     FLOAT,
     INT,
+    INTEGERS,
     MATRIX,
+    NODE,
     VECTOR,
     Array,
     compiled,
@@ -30,16 +31,17 @@ from sinkdist.passes.compiled import (
 )
 from sinkdist.passes.exponential import stabilised_kernel
 from sinkdist.passes.pair import gather, mean_cost, plan_cost
+from sinkdist.plans import ScaledPlan, SparsePlan, is_blurred
 from sinkdist.solvers import newton
 from sinkdist.solvers.exact import Exact, exact_pair
 from sinkdist.solvers.ladder import climb
+from sinkdist.solvers.log import plan_of
 from sinkdist.solvers.newton import newton_pair
 from sinkdist.solvers.relaxation import BROKEN, DONE, FIELDS, GO, SLOW, SWEEPS, begin
 from sinkdist.solvers.scaling import scale_pair, support
 
 #: ``lam, Phi, value, information`` at one lam.
 Node = tuple[float, float, float, float]
-NODE = types.UniTuple(FLOAT, 4)
 
 #: Beside DONE and SLOW: lam has become so large that the constraint may be vacuous.
 VACUOUS = 4
@@ -68,6 +70,7 @@ class Constrained:
     g: Array
     bracket: tuple[float, float] | None = None
     exact: Exact | None = None
+    plan: ScaledPlan | None = None
 
 
 def is_vacuous(alpha: float, r: Array, c: Array) -> bool:
@@ -76,42 +79,58 @@ def is_vacuous(alpha: float, r: Array, c: Array) -> bool:
 
 
 def constrained_pair(
-    M: Array, r: Array, c: Array, alpha: float, tol: float, max_iter: int, *, certify: bool
+    M: Array,
+    r: Array,
+    c: Array,
+    alpha: float,
+    tol: float,
+    max_iter: int,
+    stop: Stop,
+    *,
+    certify: bool,
 ) -> Constrained:
     """One pair on bins with mass; ``certify`` asks for a proven bracket narrower than tol."""
     f, g = np.empty(r.size), np.empty(c.size)
     made, inner, bracket = 0, tol, None
     for _ in range(4):
         lam, value, _, error, reads, act = constrain_pair(
-            M, r, c, alpha, inner, max_iter - made, f, g
+            M, r, c, alpha, inner, max_iter - made, f, g, stop.flag
         )
+        stop.check()
         made += reads
         if act in (VACUOUS, SLOW):
-            exact = exact_pair(M, r, c, metric=False)
+            exact = exact_pair(M, r, c, metric=False, stop=stop)
             if _information(exact.plan, r, c) <= alpha:
                 error = exact.plan.marginal_error(r, c)
                 act = DONE if exact.solved else SLOW
                 return Constrained(
                     np.inf, exact.value, error, made, act, exact.f, exact.g, exact=exact
                 )
-            return _by_climbing(M, r, c, alpha, tol, lam, exact.lower, made, max_iter)
+            return _by_climbing(M, r, c, alpha, tol, lam, exact.lower, made, max_iter, stop)
         if act != DONE or not certify:
             break
         if lam == 0.0:
             bracket = value, value
             break
         bracket = bounds.bracket(M, lam, f, g, r, c, alpha)
-        if bracket[1] - bracket[0] <= tol * bracket[1]:
+        if _is_narrow(bracket, value, tol):
             break
         inner *= 0.1
     else:
         act = SLOW  # the proof stays wider than asked for
-    if lam > 0.0 and bounds.is_blurred(lam, f, g, tol):
-        value, error = bounds.value_and_error(bounds.entropic_plan(M, lam, f, g), M, r, c)
+    plan = None
+    if lam > 0.0 and is_blurred(lam, f, g, tol):
+        plan, value, error = plan_of(M, lam, f, g, r, c, tol, mended=act == DONE)
         act = SLOW if act == DONE and error > tol else act
     if bracket is None and certify and lam > 0.0:
         bracket = bounds.bracket(M, lam, f, g, r, c, alpha)
-    return Constrained(lam, value, error, made, act, f, g, bracket)
+    return Constrained(lam, value, error, made, act, f, g, bracket, plan=plan)
+
+
+def _is_narrow(bracket: tuple[float, float], value: float, tol: float) -> bool:
+    """Whether a bracket that holds the value as well is narrower than ``tol``."""
+    low, high = min(bracket[0], value), max(bracket[1], value)
+    return high - low <= tol * high
 
 
 def _information(plan: SparsePlan, r: Array, c: Array) -> float:
@@ -121,7 +140,7 @@ def _information(plan: SparsePlan, r: Array, c: Array) -> float:
 
 def _by_climbing(
     M: Array, r: Array, c: Array, alpha: float, tol: float, lam: float, exact: float, made: int,
-    max_iter: int,
+    max_iter: int, stop: Stop,
 ) -> Constrained:  # fmt: skip
     """The same search where one kernel cannot carry it: every lam by its own ladder.
 
@@ -133,18 +152,20 @@ def _by_climbing(
     best = (exact, low[2])
     while True:
         finest = max(0.2 * tol * max(exact, tol * low[2]) / top, 1e-13)
-        end = climb(M, lam, r, c, finest, max(1, max_iter - made))
+        end = climb(M, lam, r, c, finest, max(1, max_iter - made), stop)
         made += end.n_iter
         phi = lam * float(end.f @ r + end.g @ c) + _entropy(r) + _entropy(c)
         here = (lam, phi, end.value, max(phi - lam * end.value, 0.0))
         low, high = (here, high) if here[3] <= alpha else (low, here)
         proven = bounds.bracket(M, lam, end.f, end.g, r, c, alpha)
         best = max(best[0], proven[0]), min(best[1], proven[1])
-        narrow = best[1] - best[0] <= tol * best[1] and abs(end.value - best[1]) <= tol * best[1]
+        narrow = _is_narrow(best, end.value, tol)
         failed = end.act != DONE and end.error > tol
         if narrow or failed or made >= max_iter or lam * top > FARTHEST:
             act = DONE if narrow else (end.act if failed else (GO if made >= max_iter else SLOW))
-            return Constrained(lam, end.value, end.error, made, act, end.f, end.g, best)
+            return Constrained(
+                lam, end.value, end.error, made, act, end.f, end.g, best, plan=end.plan
+            )
         inside = alpha - min(AIM * tol * end.value * lam, 0.5 * alpha)
         streak = streak + 1 if (here[3] <= alpha) == (there[3] <= alpha) else 0
         if high[0] == np.inf:
@@ -158,13 +179,15 @@ def _by_climbing(
 @compiled
 def constrain_each(
     M: Array, R: Array, C: Array, first: int, last: int, alpha: float, tol: float, max_iter: int,
-    spread: float, value: Array, error: Array, n_iter: Array, lam: Array, act: Array,
+    spread: float, value: Array, error: Array, n_iter: Array, lam: Array, act: Array, stop: Array,
 ) -> None:  # fmt: skip
     """Search lam for the pairs ``first`` to ``last`` of a tile, each on its own bins."""
     d1, d2 = M.shape
     rows, columns = np.empty(d1, np.int64), np.empty(d2, np.int64)
     costs = np.empty(0)
     for k in range(first, last):
+        if stop[0] != 0:  # nobody waits for it
+            return
         i = k if R.shape[0] > 1 else 0
         m, n = support(R[i], rows), support(C[k], columns)
         r, c = R[i][rows[:m]], C[k][columns[:n]]
@@ -183,7 +206,7 @@ def constrain_each(
             continue
         f, g = np.empty(m), np.empty(n)
         lam[k], value[k], _, error[k], n_iter[k], act[k] = constrain_pair(
-            sub, r, c, alpha, tol, max_iter, f, g
+            sub, r, c, alpha, tol, max_iter, f, g, stop
         )
 
 
@@ -261,10 +284,11 @@ def _at(
     return value, max(information, 0.0), dual, error, reads, act
 
 
-@shared(MATRIX, VECTOR, VECTOR, FLOAT, FLOAT, INT, VECTOR, VECTOR)
+@shared(MATRIX, VECTOR, VECTOR, FLOAT, FLOAT, INT, VECTOR, VECTOR, INTEGERS)
 def constrain_pair(
-    M: Array, r: Array, c: Array, alpha: float, tol: float, max_iter: int, f: Array, g: Array
-) -> tuple[float, float, float, float, int, int]:
+    M: Array, r: Array, c: Array, alpha: float, tol: float, max_iter: int, f: Array, g: Array,
+    stop: Array,
+) -> tuple[float, float, float, float, int, int]:  # fmt: skip
     """Search lam for one pair on bins with mass.
 
     Returns lam, value, information, error, reads and act; ``f, g`` hold the potentials at the end.
@@ -299,7 +323,7 @@ def constrain_pair(
         inside = information <= alpha and value + 0.5 * top * error - lower <= tol * value
         if inside and error <= tol and lower - value <= 0.5 * tol * value:
             return lam, value, information, error, reads, DONE
-        if reads >= max_iter:
+        if reads >= max_iter or stop[0] != 0:
             return lam, value, information, error, reads, GO
         if high[0] == np.inf and lam * mean > BEYOND:
             return lam, value, information, error, reads, VACUOUS

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from sinkdist import bounds
-from sinkdist.bounds import SparsePlan
+from sinkdist.interrupts import Stop
 from sinkdist.passes.compiled import Array
+from sinkdist.plans import SparsePlan
 from sinkdist.solvers import rational
 
 __all__ = ["Exact", "exact_on_line", "exact_pair", "load_simplex"]
@@ -66,7 +67,7 @@ class Exact:
         return 0.0 <= self.upper - self.lower <= part * self.upper + 2.0 * self.rounding
 
 
-def exact_pair(M: Array, r: Array, c: Array, *, metric: bool) -> Exact:
+def exact_pair(M: Array, r: Array, c: Array, *, metric: bool, stop: Stop) -> Exact:
     """Transport ``r`` to ``c`` over the whole ground; bins without mass may be there.
 
     Parameters
@@ -77,6 +78,8 @@ def exact_pair(M: Array, r: Array, c: Array, *, metric: bool) -> Exact:
         Histograms in float64.
     metric : bool
         Whether ``M`` is a metric, so that common mass may stay where it is.
+    stop : Stop
+        Looked at by what takes long.
     """
     common = np.minimum(r, c) if metric else np.zeros(0)
     stay = np.flatnonzero(common)
@@ -90,7 +93,7 @@ def exact_pair(M: Array, r: Array, c: Array, *, metric: bool) -> Exact:
     found = _certified(M, r, c, _whole(rows, columns, at, to, G[at, to], stay, common), columns, g)
     if found.fine:
         return found
-    best = rational.transport(costs, a, b, g)
+    best = rational.transport(costs, a, b, g, stop)
     plan = _whole(rows, columns, best.rows, best.columns, best.mass, stay, common)
     return _certified(M, r, c, plan, columns, best.g)
 

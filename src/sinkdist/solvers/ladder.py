@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sinkdist import bounds
+from sinkdist.interrupts import Stop
 from sinkdist.passes.compiled import Array
 from sinkdist.passes.exponential import stabilised_kernel
 from sinkdist.passes.pair import mean_cost, plan_cost, row_pass
+from sinkdist.plans import ScaledPlan, entropic_plan, is_blurred, value_and_error
 from sinkdist.solvers import newton
-from sinkdist.solvers.log import log_sweeps
+from sinkdist.solvers.log import log_sweeps, plan_of
 from sinkdist.solvers.relaxation import BROKEN, DONE, GO, SLOW
 
 RATIO = 4.0  #: from one rung to the next
@@ -36,7 +37,10 @@ WORK = 1e8  #: kernel entries read between two looks at the outside world
 
 @dataclass(frozen=True, slots=True)
 class Climb:
-    """Where a climb ended: potentials with exact rows, and how it stands."""
+    """Where a climb ended: potentials, value and error of their plan, and how it stands.
+
+    ``plan`` is the same plan without the rounding of the potentials; None where that is not seen.
+    """
 
     f: Array
     g: Array
@@ -44,15 +48,16 @@ class Climb:
     error: float
     n_iter: int
     act: int
+    plan: ScaledPlan | None
 
 
-def climb(M: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int) -> Climb:
+def climb(M: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int, stop: Stop) -> Climb:
     """Solve one pair at ``lam``; costs ``M`` and marginals hold positive mass only."""
     costs = _without_outliers(M, lam, r, c)
-    end = _as_returned(_climb(costs, lam, r, c, tol, max_iter), M, costs, lam, r, c, tol)
+    end = _as_returned(_climb(costs, lam, r, c, tol, max_iter, stop), M, costs, lam, r, c, tol)
     if costs is not M and end.act != DONE and end.n_iter < max_iter:  # an outlier is needed
         rest = max_iter - end.n_iter
-        again = _as_returned(_climb(M, lam, r, c, tol, rest), M, M, lam, r, c, tol)
+        again = _as_returned(_climb(M, lam, r, c, tol, rest, stop), M, M, lam, r, c, tol)
         end = again if again.error < end.error else end
     return end
 
@@ -74,43 +79,47 @@ def _without_outliers(M: Array, lam: float, r: Array, c: Array) -> Array:
 def _as_returned(
     end: Climb, M: Array, costs: Array, lam: float, r: Array, c: Array, tol: float
 ) -> Climb:
-    """Value and error of the plan that the potentials give, where rounding or clipping may show."""
-    if costs is M and not bounds.is_blurred(lam, end.f, end.g, tol):
-        return end
-    value, error = bounds.value_and_error(bounds.entropic_plan(M, lam, end.f, end.g), M, r, c)
+    """What came of costs that may be clipped, told of ``M``; the plan, where potentials blur it."""
+    blurred = is_blurred(lam, end.f, end.g, tol)
+    if costs is M:
+        return end if blurred else replace(end, plan=None)
+    P = entropic_plan(M, lam, end.f, end.g) if end.plan is None else end.plan.dense(M, lam)
+    value, error = value_and_error(P, M, r, c)
     act = DONE if error <= tol else (SLOW if end.act == DONE else end.act)
-    return replace(end, value=value, error=error, act=act)
+    return replace(end, value=value, error=error, act=act, plan=end.plan if blurred else None)
 
 
-def _climb(M: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int) -> Climb:
-    """Climb to ``lam``, as far as the scaled kernels tell."""
+def _climb(
+    M: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int, stop: Stop
+) -> Climb:
+    """Climb to ``lam``; costs that no plan can use are clipped already."""
     mean = mean_cost(M, r, c)
     height = min(max(lam * mean, 1e-300), 1e300)
     rungs = max(0, math.ceil(math.log(height / FIRST) / math.log(RATIO)))
     f, g = np.zeros(r.size), np.zeros(c.size)
     if max_iter < FEW * (rungs + 1):  # too few reads to climb: sweep, which is better than nothing
-        made, error = log_sweeps(M, lam, r, c, f, g, tol, max_iter)
-        return Climb(f, g, _cost(M, lam, f, g), error, made, DONE if error <= tol else GO)
+        made, error = log_sweeps(M, lam, r, c, f, g, tol, max_iter, stop)
+        return _swept(M, lam, r, c, f, g, tol, made, DONE if error <= tol else GO)
     K = np.empty(M.shape)
     before = None
     n_iter = 0
     for rung in range(rungs, -1, -1):
         here = lam / RATIO**rung
         goal = tol if rung == 0 else max(LOOSE, tol)
-        f, g, value, error, reads, act = _rung(M, K, here, r, c, f, g, goal, max_iter - n_iter)
-        n_iter += reads
-        if rung == 0:
+        end = _rung(M, K, here, r, c, f, g, goal, max_iter - n_iter, stop)
+        n_iter += end.n_iter
+        if rung > 0 and end.act == GO:  # the allowance is used up: end at lam, whatever the error
+            end = _rung(M, K, lam, r, c, end.f, end.g, tol, 1, stop)
+            n_iter += end.n_iter
             break
-        if act == GO:  # the allowance is used up: end at lam itself, whatever the error
-            f, g, value, error, reads, act = _rung(M, K, lam, r, c, f, g, tol, 1)
-            n_iter += reads
-            break
-        f, g, before = (*_extrapolated(f, g, before, here, RATIO * here), (f, g, here))
-    return Climb(f, g, value, error, n_iter, act)
+        f, g = end.f, end.g
+        if rung > 0:
+            f, g, before = (*_extrapolated(f, g, before, here, RATIO * here), (f, g, here))
+    return replace(end, n_iter=n_iter)
 
 
 def climb_through(
-    M: Array, lams: Sequence[float], r: Array, c: Array, tol: float, max_iter: int
+    M: Array, lams: Sequence[float], r: Array, c: Array, tol: float, max_iter: int, stop: Stop
 ) -> Iterator[Climb]:
     """Solve one pair at each of the rising ``lams``, starting from the potentials before."""
     K = np.empty(M.shape)
@@ -121,10 +130,10 @@ def climb_through(
         if last is not None and lam <= 2.0 * RATIO * last[2]:
             f, g = _extrapolated(last[0], last[1], before, last[2], lam)
             costs = _without_outliers(M, lam, r, c)
-            end = Climb(*_rung(costs, K, lam, r, c, f, g, tol, max_iter))
+            end = _rung(costs, K, lam, r, c, f, g, tol, max_iter, stop)
             end = _as_returned(end, M, costs, lam, r, c, tol)
         if end is None or (end.act == SLOW and end.error > tol):
-            end = climb(M, lam, r, c, tol, max_iter)
+            end = climb(M, lam, r, c, tol, max_iter, stop)
         before, last = last, (end.f, end.g, lam)
         yield end
 
@@ -144,48 +153,52 @@ def _extrapolated(
 
 def _rung(
     M: Array, K: Array, lam: float, r: Array, c: Array, f: Array, g: Array,
-    tol: float, allowance: int,
-) -> tuple[Array, Array, float, float, int, int]:  # fmt: skip
+    tol: float, allowance: int, stop: Stop,
+) -> Climb:  # fmt: skip
     """Newton at one lam from the given potentials, with log-domain sweeps where the kernel breaks.
 
-    Returns potentials, value, error, reads, and DONE, GO (the allowance is used up) or SLOW (no
-    further progress in this precision).
+    Ends with DONE, GO (the allowance is used up) or SLOW (no further progress in this precision).
     """
     reads, failures, best = 0, 0, np.inf
     control = np.empty(newton.FIELDS)
     newton.begin(control)
     while True:
         stabilised_kernel(M, lam, f, g, K, K.view(np.int64))
-        u, v, act, error, made = _newton_on(K, r, c, control, tol, allowance - reads)
+        u, v, act, error, made = _newton_on(K, r, c, control, tol, allowance - reads, stop)
         reads += made
         if act != BROKEN:
-            log_u, log_v = np.log(u), np.log(v)
+            plan, log_u, log_v = ScaledPlan(f, g, u, v), np.log(u), np.log(v)
             f, g = f + log_u / lam, g + log_v / lam
             trusted = log_u.max() + log_v.max() < TRUSTED
             if trusted and (act == DONE or (act == GO and reads >= allowance)):
-                return f, g, plan_cost(K, M, u, v), error, reads, act
+                return Climb(f, g, plan_cost(K, M, u, v), error, reads, act, plan)
+            stuck = np.array_equal(f, plan.f) and np.array_equal(g, plan.g)  # lost in rounding
+            if stuck or reads >= allowance:
+                return _swept(M, lam, r, c, f, g, tol, reads, SLOW if stuck else GO)
         if act in (BROKEN, SLOW):
             failures += 1
             newton.begin(control)
             sweeps = max(1, min(10 * 2**failures, allowance - reads))
-            made, error = log_sweeps(M, lam, r, c, f, g, tol, sweeps)
+            made, error = log_sweeps(M, lam, r, c, f, g, tol, sweeps, stop)
             reads += 2 * made
             stuck = failures > 2 and not error < 0.5 * best
             best = min(best, error)
             if error <= tol or reads >= allowance or stuck:
                 act = DONE if error <= tol else (SLOW if stuck else GO)
-                return f, g, _cost(M, lam, f, g), error, reads, act
+                return _swept(M, lam, r, c, f, g, tol, reads, act)
 
 
-def _cost(M: Array, lam: float, f: Array, g: Array) -> float:
-    """``<P, M>`` of the plan with the given potentials."""
-    K = np.empty(M.shape)
-    stabilised_kernel(M, lam, f, g, K, K.view(np.int64))
-    return plan_cost(K, M, np.ones(f.size), np.ones(g.size))
+def _swept(
+    M: Array, lam: float, r: Array, c: Array, f: Array, g: Array, tol: float, reads: int, act: int
+) -> Climb:
+    """Where sweeps in the log domain ended, told of the plan that is returned."""
+    plan, value, error = plan_of(M, lam, f, g, r, c, tol, mended=act == DONE)
+    act = DONE if error <= tol else (SLOW if act == DONE else act)
+    return Climb(f, g, value, error, reads, act, plan)
 
 
 def _newton_on(
-    K: Array, r: Array, c: Array, control: Array, tol: float, allowance: int
+    K: Array, r: Array, c: Array, control: Array, tol: float, allowance: int, stop: Stop
 ) -> tuple[Array, Array, int, float, int]:
     """A few plain sweeps, which mend what extrapolation got wrong, then Newton.
 
@@ -200,6 +213,7 @@ def _newton_on(
             return u, v, BROKEN, np.inf, PLAIN_SWEEPS
         v[:] = c / acc
     while True:
+        stop.check()
         until = float(min(control[newton.READS] + at_once, allowance))
         act, error = newton.newton_pair(K, r, c, u, v, acc, control, tol, until)
         if act != GO or control[newton.READS] >= allowance or newton.far(v):

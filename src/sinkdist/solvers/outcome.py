@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from sinkdist.passes.compiled import Array
-from sinkdist.solution import SparsePlan, Status
+from sinkdist.plans import Plan
+from sinkdist.solution import Status
 from sinkdist.solvers.relaxation import BROKEN, DONE, GO, SLOW
 
 __all__ = ["RAN", "Answers", "Outcome", "potential"]
@@ -34,8 +35,8 @@ CONVERGED, FIXED, EMPTY = int(Status.CONVERGED), int(Status.FIXED), int(Status.E
 class Outcome:
     """One pair on its bins with mass; what nobody wants is None.
 
-    ``lam`` is that of the plan: 0 for the independence table, inf for a plan of the exact distance,
-    which is then kept as ``plan``.
+    ``lam`` is that of the plan: 0 for the independence table, inf for a plan of the exact distance.
+    ``plan`` is there where the potentials do not give it.
     """
 
     value: float
@@ -46,7 +47,7 @@ class Outcome:
     f: Array | None = None
     g: Array | None = None
     lam: float = np.nan
-    plan: SparsePlan | None = None
+    plan: Plan | None = None
     bracket: tuple[float, float] | None = None  #: proven, where that takes more than the plan
 
 
@@ -62,7 +63,7 @@ class Answers:
     lam: Array
     f: Array | None = None
     g: Array | None = None
-    plans: list[SparsePlan | None] | None = None
+    plans: list[Plan | None] | None = None
     brackets: list[tuple[float, float] | None] | None = None
 
     @classmethod

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinkdist.bounds import SparsePlan, entropic_plan, is_blurred, least_at, value_and_error
+from sinkdist.bounds import least_at
+from sinkdist.interrupts import Stop, beside_main
 from sinkdist.passes.compiled import Array
 from sinkdist.passes.pair import gather, mean_cost, plan_cost
-from sinkdist.solvers.algorithm1 import algorithm1_log, algorithm1_pair
+from sinkdist.plans import Plan, ScaledPlan, SparsePlan, is_blurred, value_and_error
+from sinkdist.solvers.algorithm1 import (
+    algorithm1_log,
+    algorithm1_pair,
+    plan_with_exact_columns,
+)
 from sinkdist.solvers.constrained import constrained_pair, is_vacuous
 from sinkdist.solvers.exact import exact_on_line, exact_pair
-from sinkdist.solvers.ladder import climb
-from sinkdist.solvers.log import log_sweeps
+from sinkdist.solvers.ladder import Climb, climb, climb_through
+from sinkdist.solvers.limit import at_the_limit, is_lost, reconsidered
+from sinkdist.solvers.log import log_sweeps, plan_of
 from sinkdist.solvers.outcome import (
     ALGORITHM1,
     CONSTRAINED,
@@ -30,11 +37,26 @@ from sinkdist.solvers.scaling import rows_exact, scale_pair
 from sinkdist.solvers.task import Task
 from sinkdist.strength import Kind
 
-__all__ = ["as_returned", "block_of", "fall_back", "in_double", "is_hopeless", "solve_pair"]
+__all__ = [
+    "block_of", "fall_back", "in_double", "is_hopeless", "solve_along",
+    "solve_interruptibly", "solve_pair",
+]  # fmt: skip
 
 HOPELESS = 25.0  #: lam times the mean cost beyond which Newton is not preceded by sweeps
 EASY = 30.0  #: lam times the largest cost below which that is not even asked
+#: Entries of a pair's kernel from which one compiled call may take longer than Ctrl-C may wait.
+LONG_ENTRIES = {Kind.PENALISED: 1 << 20, Kind.CONSTRAINED: 1 << 14, Kind.EXACT: 1 << 16}
 READ_AT_ONCE = 5e7  #: kernel entries read in one compiled call, so that Ctrl-C is answered
+
+
+def solve_interruptibly(
+    task: Task, r: Array, c: Array
+) -> tuple[Outcome, Array | None, Array | None]:
+    """`solve_pair` for the caller of a verb: beside the main thread where it may take long."""
+    enough = LONG_ENTRIES.get(task.strength.kind, np.inf)
+    if r.size * c.size <= enough or np.count_nonzero(r) * np.count_nonzero(c) <= enough:
+        return solve_pair(task, r, c)
+    return beside_main(lambda: solve_pair(task, r, c), task.stop)
 
 
 def solve_pair(task: Task, r: Array, c: Array) -> tuple[Outcome, Array | None, Array | None]:
@@ -55,10 +77,14 @@ def solve_pair(task: Task, r: Array, c: Array) -> tuple[Outcome, Array | None, A
     if kind is Kind.CONSTRAINED:
         if is_vacuous(task.strength.alpha, r, c):
             return _exact(task, whole_r, whole_c), None, None
-        return _constrained(task, costs, rows, columns, r, c), rows, columns
-    if task.iterations is not None:
-        return _fixed(task, costs, rows, columns, r, c), rows, columns
-    return _penalised(task, costs, rows, columns, r, c), rows, columns
+        outcome = _constrained(task, costs, r, c)
+    elif task.iterations is not None:
+        outcome = _fixed(task, costs, rows, columns, r, c)
+    else:
+        outcome = _penalised(task, costs, rows, columns, r, c)
+    if outcome.plan is not None:
+        outcome.plan = outcome.plan.placed(rows, columns, task.ground.shape)
+    return outcome, rows, columns
 
 
 def in_double(weights: Array) -> Array:
@@ -71,17 +97,38 @@ def in_double(weights: Array) -> Array:
 
 def fall_back(task: Task, costs: Array, r: Array, c: Array) -> Outcome:
     """What scaling hands over: Newton on a ladder, or sweeps in the log domain."""
-    lam = task.strength.lam
+    lam, tol = task.strength.lam, task.tol
+    if is_lost(costs, lam, r, c):
+        outcome = at_the_limit(costs, lam, r, c, tol, task.stop)
+        if outcome.status == CONVERGED:
+            return outcome
     if task.solver.fallback == "newton":
-        end = climb(costs, lam, r, c, task.tol, task.max_iter)
-        return Outcome(
-            end.value, end.error, end.n_iter, STATUS_OF[end.act], NEWTON, end.f, end.g, lam
-        )
-    f, g = np.zeros(r.size), np.zeros(c.size)
-    made, swept = log_sweeps(costs, lam, r, c, f, g, task.tol, task.max_iter)
-    value, error = value_and_error(entropic_plan(costs, lam, f, g), costs, r, c)
-    act = DONE if error <= task.tol else (SLOW if swept <= task.tol else GO)
-    return Outcome(value, error, made, STATUS_OF[act], LOG, f, g, lam)
+        end = climb(costs, lam, r, c, tol, task.max_iter, task.stop)
+        outcome = _climbed(end, lam)
+    else:
+        f, g = np.zeros(r.size), np.zeros(c.size)
+        made, swept = log_sweeps(costs, lam, r, c, f, g, tol, task.max_iter, task.stop)
+        plan, value, error = plan_of(costs, lam, f, g, r, c, tol, mended=swept <= tol)
+        act = DONE if error <= tol else (SLOW if swept <= tol else GO)
+        outcome = Outcome(value, error, made, STATUS_OF[act], LOG, f, g, lam, plan)
+    return reconsidered(outcome, costs, r, c, tol, task.stop)
+
+
+def solve_along(
+    costs: Array, lams: list[float], r: Array, c: Array, tol: float, max_iter: int, stop: Stop
+) -> list[Outcome]:
+    """One pair on bins with mass at each of the rising ``lams``, which help one another."""
+    found = []
+    for lam, end in zip(lams, climb_through(costs, lams, r, c, tol, max_iter, stop), strict=True):
+        found.append(reconsidered(_climbed(end, lam), costs, r, c, tol, stop))
+    return found
+
+
+def _climbed(end: Climb, lam: float) -> Outcome:
+    """Where a climb ended, as an outcome."""
+    return Outcome(
+        end.value, end.error, end.n_iter, STATUS_OF[end.act], NEWTON, end.f, end.g, lam, end.plan
+    )
 
 
 def is_hopeless(task: Task, mean: float | Array) -> bool | Array:
@@ -118,16 +165,14 @@ def _exact(task: Task, r: Array, c: Array) -> Outcome:
     if line is not None:
         end, ran = exact_on_line(line, r, c), LINE
     else:
-        end, ran = exact_pair(task.ground.costs, r, c, metric=task.metric), SIMPLEX
+        end, ran = exact_pair(task.ground.costs, r, c, metric=task.metric, stop=task.stop), SIMPLEX
     error = end.plan.marginal_error(r, c)
     status = CONVERGED if end.solved else STATUS_OF[SLOW]
     bracket = end.lower, end.upper
     return Outcome(end.value, error, 1, status, ran, end.f, end.g, np.inf, end.plan, bracket)
 
 
-def _constrained(
-    task: Task, costs: Array, rows: Array | None, columns: Array | None, r: Array, c: Array
-) -> Outcome:
+def _constrained(task: Task, costs: Array, r: Array, c: Array) -> Outcome:
     """The hard constraint; the exact distance where its plan satisfies it."""
     alpha, mean = task.strength.alpha, mean_cost(costs, r, c)
     least = least_at(mean, task.ground.max - task.ground.min, alpha)
@@ -135,15 +180,13 @@ def _constrained(
         outcome = _independent(costs, r, c)
         outcome.bracket = least, mean
         return outcome
-    end = constrained_pair(costs, r, c, alpha, task.tol, task.max_iter, certify=task.keep)
-    status, ran, plan, bracket = STATUS_OF[end.act], CONSTRAINED, None, end.bracket
+    end = constrained_pair(
+        costs, r, c, alpha, task.tol, task.max_iter, task.stop, certify=task.keep
+    )
+    plan: Plan | None = end.plan
+    status, ran, bracket = STATUS_OF[end.act], CONSTRAINED, end.bracket
     if end.exact is not None:
-        small, ran = end.exact.plan, SIMPLEX
-        plan = SparsePlan(
-            small.rows if rows is None else rows[small.rows],
-            small.columns if columns is None else columns[small.columns],
-            small.mass,
-        )
+        ran, plan = SIMPLEX, end.exact.plan
         bracket = end.exact.lower, end.exact.upper
     return Outcome(
         end.value, end.error, end.n_iter, status, ran, end.f, end.g, end.lam, plan, bracket
@@ -185,6 +228,7 @@ def _scaled(
     step = max(1, int(READ_AT_ONCE / K.size))
     act, error, left = GO, np.inf, task.max_iter
     while act == GO and left > 0:
+        task.stop.check()
         some = min(step, left)
         act, error = scale_pair(K, r, c, u, v, acc, state, task.tol, patience, some)
         left -= some
@@ -198,17 +242,8 @@ def _scaled(
     if task.keep:
         outcome.f, outcome.g = np.log(u) / lam, np.log(v) / lam
         if is_blurred(lam, outcome.f, outcome.g, task.tol):
-            as_returned(outcome, costs, r, c, task.tol)
+            outcome.plan = ScaledPlan(np.zeros(r.size), np.zeros(c.size), u, v)
     return outcome, made
-
-
-def as_returned(outcome: Outcome, costs: Array, r: Array, c: Array, tol: float) -> None:
-    """Value, error and status of the plan that the potentials of an outcome give."""
-    assert outcome.f is not None and outcome.g is not None
-    plan = entropic_plan(costs, outcome.lam, outcome.f, outcome.g)
-    outcome.value, outcome.error = value_and_error(plan, costs, r, c)
-    if outcome.status == CONVERGED and outcome.error > tol:
-        outcome.status = STATUS_OF[SLOW]
 
 
 def _fixed(
@@ -217,9 +252,18 @@ def _fixed(
     """Algorithm 1; in the log domain where the kernel or a scaling is not representable."""
     gibbs, steps, lam = task.gibbs, task.iterations, task.strength.lam
     assert gibbs is not None and steps is not None
-    found = None
-    if gibbs.fits:
-        found = algorithm1_pair(block_of(gibbs.kernel, rows, columns), lam, r, c, steps)
-    f, g = found or algorithm1_log(costs, lam, r, c, steps)
-    value, error = value_and_error(entropic_plan(costs, lam, f, g), costs, r, c)
-    return Outcome(value, error, steps, FIXED, ALGORITHM1, f, g, lam)
+    K = block_of(gibbs.kernel, rows, columns) if gibbs.fits else None
+    scalings = None if K is None else algorithm1_pair(K, r, c, steps, task.stop)
+    if K is not None and scalings is not None:
+        u, v = scalings
+        wanted = task.keep or task.measured
+        error = float(np.abs(u * (K @ v) - r).sum()) if wanted else np.nan  # columns are exact
+        f, g = np.log(u) / lam, np.log(v) / lam
+        return Outcome(plan_cost(K, costs, u, v), error, steps, FIXED, ALGORITHM1, f, g, lam)
+    f, g = algorithm1_log(costs, lam, r, c, steps, task.stop)
+    P = plan_with_exact_columns(costs, lam, f, c)
+    value, error = value_and_error(P, costs, r, c)
+    outcome = Outcome(value, error, steps, FIXED, ALGORITHM1, f, g, lam)
+    if is_blurred(lam, f, g, task.tol):  # the potentials do not give this plan
+        outcome.plan = SparsePlan.of(P)
+    return outcome

@@ -17,6 +17,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from sinkdist.interrupts import Stop
 from sinkdist.passes.compiled import Array
 
 __all__ = ["Optimum", "on_one_total", "transport"]
@@ -37,12 +38,13 @@ class Optimum:
     g: Array
 
 
-def transport(M: Array, a: Array, b: Array, g: Array) -> Optimum:
+def transport(M: Array, a: Array, b: Array, g: Array, stop: Stop) -> Optimum:
     """Move ``a`` to ``b``, both positive; ``g`` is a guess at the potentials of the columns."""
     tree = _Tree(M, a, b)
     f = (M - g).min(axis=1)
     tree.begin(np.argsort((M - f[:, None] - g), axis=None, kind="stable"))
     while (entering := tree.improving_move()) is not None:
+        stop.check()
         tree.pivot(entering)
     return tree.optimum(float(a.sum()))
 

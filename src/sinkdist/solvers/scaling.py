@@ -148,4 +148,4 @@ def scale_each(
                     U[k, rows[a]] = u[a]
                 for b in range(n):
                     V[k, columns[b]] = v[b]
-    return C.shape[0]
+    return len(C)

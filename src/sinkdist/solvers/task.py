@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field
 
 from sinkdist.ground import Ground
 from sinkdist.ground.gibbs import Gibbs
+from sinkdist.interrupts import Stop
 from sinkdist.solvers.table import Solver
 from sinkdist.strength import Strength
 
@@ -29,7 +29,7 @@ class Task:
         Whether the costs are known to be a metric.
     measured : bool
         Whether the marginal error is wanted where it is not a by-product.
-    stop : threading.Event
+    stop : Stop
         Set when nobody waits for the answer any more.
     """
 
@@ -44,4 +44,4 @@ class Task:
     keep: bool
     metric: bool = False
     measured: bool = False
-    stop: threading.Event = field(default_factory=threading.Event)
+    stop: Stop = field(default_factory=Stop)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinkdist.bounds import is_blurred
 from sinkdist.ground.gibbs import Gibbs
 from sinkdist.passes.compiled import Array
+from sinkdist.plans import ScaledPlan, entropic_plan, is_blurred, value_and_error
 from sinkdist.solution import Status
 from sinkdist.solvers.algorithm1 import algorithm1_block
 from sinkdist.solvers.block import scale_block
@@ -21,11 +21,9 @@ from sinkdist.solvers.outcome import (
     CONSTRAINED,
     INDEPENDENCE,
     Answers,
-    Outcome,
     potential,
 )
 from sinkdist.solvers.pair import (
-    as_returned,
     block_of,
     fall_back,
     in_double,
@@ -42,6 +40,7 @@ __all__ = ["solve_tile"]
 
 _CHUNK = 2e8  #: kernel entries read in one compiled call over pairs, so that Ctrl-C is answered
 _LARGE = 1 << 20  #: entries of a pair's kernel above which it is solved as if it were alone
+_WITHIN = 0.95  #: of the tolerance: float32 measures an error to a few per cent of it
 _BLOCK_PAIRS = 8  #: fewer pairs than this do not make a block
 #: Entries of a pair's kernel above which a block is faster than one pair after another.
 _BLOCK_ENTRIES = {np.dtype(np.float64): 160**2, np.dtype(np.float32): 90**2}
@@ -131,6 +130,8 @@ def _to_tolerance(
         outcome.n_iter += int(answers.n_iter[k])
         answers.put(k, outcome)
         answers.put_potentials(k, rows, columns, outcome.f, outcome.g)
+        if answers.plans is not None and outcome.plan is not None:
+            answers.plans[k] = outcome.plan.placed(rows, columns, task.ground.shape)
 
 
 def _scale(
@@ -146,7 +147,7 @@ def _scale(
             kernel,
             np.ascontiguousarray(R[:, rows]),
             np.ascontiguousarray(C[:, columns]),
-            task.tol,
+            task.tol if gibbs.dtype == np.float64 else _WITHIN * task.tol,
             patience,
             task.max_iter,
             task.stop,
@@ -165,27 +166,31 @@ def _scale(
     if task.keep:
         f, g = potential(U[over], gibbs.lam), potential(V[over], gibbs.lam)
         answers.put_potentials(done, rows, columns, f, g)
-        _as_returned(task, gibbs, R, C, over, done, answers)
+        for k, pair in enumerate(over):
+            some, others = np.isfinite(f[k]), np.isfinite(g[k])
+            bins = rows[some], columns[others]
+            if gibbs.dtype == np.float32:
+                r, c = in_double(R[pair if len(R) > 1 else 0]), in_double(C[pair])
+                _in_double_precision(task, *bins, r, c, int(done[k]), answers)
+            elif is_blurred(gibbs.lam, f[k, some], g[k, others], task.tol):
+                nothing = np.zeros(bins[0].size), np.zeros(bins[1].size)
+                plan = ScaledPlan(*nothing, U[pair, some], V[pair, others])
+                assert answers.plans is not None
+                answers.plans[done[k]] = plan.placed(*bins, task.ground.shape)
     return act
 
 
-def _as_returned(
-    task: Task, gibbs: Gibbs, R: Array, C: Array, over: Array, done: Array, answers: Answers
+def _in_double_precision(
+    task: Task, rows: Array, columns: Array, r: Array, c: Array, k: int, answers: Answers
 ) -> None:
-    """Value, error and status of the plans that are returned, where rounding may show."""
+    """Value, error and status of the plan that the potentials of a pair give in float64."""
     assert answers.f is not None and answers.g is not None
-    for k, pair in zip(over, done, strict=True):
-        r, c = in_double(R[k if len(R) > 1 else 0]), in_double(C[k])
-        rows, columns = np.flatnonzero(r), np.flatnonzero(c)
-        f, g = answers.f[pair, rows], answers.g[pair, columns]
-        if gibbs.dtype == np.float32 or is_blurred(gibbs.lam, f, g, task.tol):
-            outcome = Outcome(
-                answers.value[pair], answers.error[pair], answers.n_iter[pair],
-                answers.status[pair], answers.solver[pair], f, g, gibbs.lam,
-            )  # fmt: skip
-            costs = block_of(task.ground.costs, rows, columns)
-            as_returned(outcome, costs, r[rows], c[columns], task.tol)
-            answers.put(pair, outcome)
+    costs = block_of(task.ground.costs, rows, columns)
+    f, g = answers.f[k, rows], answers.g[k, columns]
+    P = entropic_plan(costs, task.strength.lam, f, g)
+    answers.value[k], answers.error[k] = value_and_error(P, costs, r[rows], c[columns])
+    if answers.status[k] == Status.CONVERGED and answers.error[k] > task.tol:
+        answers.status[k] = Status.STALLED
 
 
 def _one_by_one(
@@ -217,7 +222,7 @@ def _constrain(task: Task, R: Array, C: Array, sizes: Array, answers: Answers) -
         constrain_each(
             task.ground.costs, R, C, first, min(first + step, len(C)), task.strength.alpha,
             task.tol, task.max_iter, spread, answers.value, answers.error, answers.n_iter,
-            answers.lam, act,
+            answers.lam, act, task.stop.flag,
         )  # fmt: skip
     answers.status[:], answers.solver[:] = Status.CONVERGED, CONSTRAINED
     for k in np.flatnonzero(act != DONE):

@@ -1,0 +1,90 @@
+"""Answering Ctrl-C: long work runs beside the main thread, the only one that hears of signals.
+
+Python handles a signal between two of its own instructions, never inside a compiled loop. So the
+main thread waits, and threads of its own compute. When the wait is interrupted, a `Stop` is set,
+which loops look at, and the exception goes on after a short grace. Work inside a library that
+looks at nothing is left to end by itself: nobody reads what it writes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+__all__ = ["Abandoned", "Stop", "beside_main", "is_main_thread", "run_beside"]
+
+T = TypeVar("T")
+
+GRACE = 0.5  #: seconds that threads have to end by themselves
+
+
+class Abandoned(Exception):
+    """Raised inside work that nobody waits for any more; never seen by callers."""
+
+
+class Stop(threading.Event):
+    """Set when nobody waits for the work any more; ``flag`` is the same for compiled loops."""
+
+    def __init__(self) -> None:
+        import numpy as np  # not with `import sinkdist`, which needs this module and no more
+
+        super().__init__()
+        self.flag = np.zeros(1, np.int64)
+
+    def set(self) -> None:
+        """Ask all loops that look at it to end."""
+        self.flag[0] = 1
+        super().set()
+
+    def check(self) -> None:
+        """Raise if it is set."""
+        if self.is_set():
+            raise Abandoned
+
+
+def is_main_thread() -> bool:
+    """Whether the caller is the thread that hears of signals."""
+    return threading.current_thread() is threading.main_thread()
+
+
+def beside_main(work: Callable[[], T], stop: Stop) -> T:
+    """The result of ``work``, on a thread of its own where the caller is the main one."""
+    if not is_main_thread():
+        return work()
+    results: list[T] = []
+    run_beside([lambda: results.append(work())], stop)
+    return results[0]
+
+
+def run_beside(works: Sequence[Callable[[], object]], stop: Stop) -> None:
+    """Call each function on a thread of its own, and wait; the first exception stops the others."""
+    left, lock, ended = len(works), threading.Lock(), threading.Event()
+    failures: list[BaseException] = []
+
+    def run(work: Callable[[], object]) -> None:
+        nonlocal left
+        try:
+            work()
+        except Abandoned:
+            pass
+        except BaseException as error:
+            failures.append(error)
+            stop.set()
+        finally:
+            with lock:
+                left -= 1
+                if left == 0:
+                    ended.set()
+
+    try:
+        for work in works:
+            threading.Thread(target=run, args=(work,), name="sinkdist", daemon=True).start()
+        if works:
+            ended.wait()
+    except BaseException:
+        stop.set()
+        ended.wait(GRACE)
+        raise
+    if failures:
+        raise failures[0]
