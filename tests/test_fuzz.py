@@ -73,7 +73,7 @@ TAMPERED = [
     (truths.bracket_holds, LAM, lambda a: {"bracket": (a.value * (1 + 1e-5), 9.0)}),
     (truths.bracket_holds, ALPHA, lambda a: {"bracket": (a.value * (1 + 1e-5), 9.0)}),
     (truths.bracket_holds, EXACT, lambda a: {"bracket": (0.0, a.value * (1 - 1e-13))}),
-    (truths.gap_holds, LAM, lambda a: {"gap": 0.0}),
+    (truths.gap_holds, LAM, lambda a: {"plan": np.outer(R[0], C[0])}),
     (truths.steps_are_the_papers, FIXED, lambda a: {"value": a.value * (1 + 1e-7)}),
 ]
 

@@ -16,9 +16,11 @@ def say(text):
 
 def main(arguments=None):
     """Run, or look at one problem; 1 where something is wrong."""
+    import sinkdist
     from tests.fuzz import run
 
     options = _read(arguments)
+    say(f"sinkdist {sinkdist.__version__} in {os.path.dirname(sinkdist.__file__)}")
     if options.only is not None:
         found = run.judge_one(options.seed, options.only)
         for name, sentence in found:

@@ -18,7 +18,7 @@ DIGITS = 50
 
 
 def penalised(r, c, M, lam):
-    """Where ``d^lam`` lies, and the value that the dual of its objective takes at the optimum."""
+    """Where ``d^lam`` lies, and where the least ``<P, M> - h(P) / lam`` does."""
     r, c, M = on_support(r, c, M)
     with _digits(lam * float(M.max())):
         pair = Pair(mpmath.mp, r, c, M)
@@ -33,24 +33,6 @@ def penalised(r, c, M, lam):
             Enclosure(_fraction(value - slack), _fraction(value + slack)),
             Enclosure(_fraction(objective), _fraction(objective + divergence / lam)),
         )
-
-
-def dual(r, c, M, lam, f, g):
-    """``<f, r> + <g, c> - (sum P - 1) / lam``: below the least objective, whatever f and g are."""
-    r, c, M = on_support(r, c, M)
-    f, g = ([float(x) for x in side if x > -mpmath.inf] for side in (f, g))
-    size = lam * (float(M.max()) + max(map(abs, f)) + max(map(abs, g)))
-    with _digits(size):
-        exponents = [
-            mpmath.mpf(lam) * (mpmath.mpf(x) + y - z)
-            for x, row in zip(f, M.tolist(), strict=True)
-            for y, z in zip(g, row, strict=True)
-        ]
-        if max(exponents) > 1e6:
-            raise NoAnswerError
-        total = sum(mpmath.exp(x) for x in exponents if x > -1e6)
-        linear = dot(map(Fraction, f), r) + dot(map(Fraction, g), c)
-        return linear - _fraction((total - 1) / mpmath.mpf(lam))
 
 
 def constrained(r, c, M, alpha, emd):
