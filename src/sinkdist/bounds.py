@@ -6,10 +6,11 @@ exact marginals is feasible for the primal; so every bound here holds at any ite
 Each bound is proven with its rounding. Histograms that sum to 1 up to rounding stand for the
 exactly normalised ones, which differ by a relative error in every mass, and so do the sums below:
 `rounding_of(n)` bounds it for sums of ``n`` terms. A lower bound ``<f, r> + <g, c>`` may be off by
-that part of ``<|f|, r> + <|g|, c>``, so potentials are centred. A coupling whose marginals are off
-by a relative ``a`` can be mended by way of one move ``(i, j)`` that carries more than ``3a``: scale
-it down by ``1 - 2a``, send what is left of every row to ``j``, fetch what every column misses from
-``i``, and take both off that move. This costs at most ``3a ((r^T M)_j + (M c)_i)``.
+that part of ``<|f|, r> + <|g|, c>``, so potentials are centred. A plan whose marginals are off by
+``x`` and ``y``, and by a relative ``a`` in their rounding, can be mended by way of one move
+``(i, j)`` that carries more than all of this: scale it down by ``1 - 2a``, send what is left of
+every row to ``j``, fetch what every column misses from ``i``, and take both off that move. This
+costs at most ``((3a r + x)^T M)_j + (M (3a c + y))_i``.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ from sinkdist.plans import entropic_plan
 
 __all__ = [
     "Measures",
+    "Moves",
     "bracket",
     "bracket_of_penalised",
-    "carried",
     "certified",
+    "emd_below",
     "least_at",
     "measure",
     "rounded",
@@ -39,6 +41,7 @@ Array = npt.NDArray[Any]
 
 _EPS = 2.0**-53
 _CARRIED = 1e-11  #: mass of a move that rounding cannot take away
+_LARGEST_LOG = 1e3  #: of the inverse of a mass: what a little mass out of place may count for
 #: The share of the value above which the repair of a plan is looked at again.
 _COSTLY = 1e-3
 
@@ -65,6 +68,8 @@ class Measures:
         Bounds on the exact distance.
     gap : float
         How far the rounded plan is from optimal for its own objective.
+    cost : float
+        That of the rounded plan.
     """
 
     value: float
@@ -73,6 +78,7 @@ class Measures:
     lower: float
     upper: float
     gap: float
+    cost: float
 
 
 def rounded(P: Array, r: Array, c: Array, M: Array | None = None) -> npt.NDArray[np.float64]:
@@ -131,7 +137,8 @@ def measure(
     rows, columns = P.sum(axis=1), P.sum(axis=0)
     alpha = max(0.0, -entropy - float(rows @ np.log(r)) - float(columns @ np.log(c)))
     G = rounded(P, r, c, M)
-    upper = cost_above(float(np.vdot(G, M)), M, r, c, np.nonzero(carried(G)))
+    cost = float(np.vdot(G, M))
+    upper = cost_above(cost, M, r, c, Moves.of(G))
     lower = min(emd_below(M, lam, f, g, r, c), upper)
     if lam == 0.0:
         gap = 0.0
@@ -139,26 +146,43 @@ def measure(
         gap = upper - lower
     else:
         mass = float(P.sum()) if total is None else total
-        gap = min(
-            divergence_above(G, mass, M, lam, f, g, r, c) / lam,
-            (upper - lower) + information_above(G, r, c) / lam,
-        )
-    return Measures(float(np.vdot(P, M)), entropy, alpha, lower, upper, gap)
+        gap = divergence_above(G, mass, M, lam, f, g, r, c) / lam
+    return Measures(float(np.vdot(P, M)), entropy, alpha, lower, upper, gap, cost)
 
 
-def cost_above(cost: float, M: Array, r: Array, c: Array, used: tuple[Array, ...]) -> float:
-    """An upper bound on the exact distance from the ``cost`` of a coupling, with its rounding.
+@dataclass(frozen=True, slots=True, eq=False)
+class Moves:
+    """What a plan that is nearly a coupling moves: sums of its rows and columns, and some moves.
 
-    ``used`` are rows and columns of moves whose mass rounding cannot take away, as by `carried`.
+    ``rows, columns, mass`` are at least its largest moves.
     """
-    rows, columns = used
-    detour = float(((M @ c)[rows] + (r @ M)[columns]).min())
-    return cost + rounding_of(r.size + c.size) * (cost + 3.0 * detour)
+
+    row_sums: Array
+    column_sums: Array
+    rows: Array
+    columns: Array
+    mass: Array
+
+    @classmethod
+    def of(cls, G: Array) -> Moves:
+        """All of a dense plan that may count."""
+        rows, columns = np.nonzero(np.asarray(min(_CARRIED, 0.5 * float(G.max())) <= G))
+        return cls(G.sum(axis=1), G.sum(axis=0), rows, columns, G[rows, columns])
 
 
-def carried(mass: Array) -> Array:
-    """Which moves carry more than rounding could take away."""
-    return np.asarray(mass > min(_CARRIED, 0.5 * mass.max()))
+def cost_above(cost: float, M: Array, r: Array, c: Array, moves: Moves) -> float:
+    """An upper bound on the exact distance from the ``cost`` of a plan that is nearly a coupling.
+
+    Infinite where the plan is too far from one.
+    """
+    unit = rounding_of(r.size + c.size)
+    x = np.abs(r - moves.row_sums) + 3.0 * unit * r
+    y = np.abs(c - moves.column_sums) + 3.0 * unit * c
+    large = moves.mass > 2.0 * (float(x.sum()) + float(y.sum()))
+    if not large.any():
+        return math.inf
+    detour = (M @ y)[moves.rows[large]] + (x @ M)[moves.columns[large]]
+    return cost * (1.0 + unit) + float(detour.min()) * (1.0 + 2.0 * unit)
 
 
 def emd_below(M: Array, lam: float, f: Array, g: Array, r: Array, c: Array) -> float:
@@ -178,15 +202,11 @@ def emd_below(M: Array, lam: float, f: Array, g: Array, r: Array, c: Array) -> f
 
 
 def certified(
-    M: Array, f: Array, r: Array, c: Array, cost: float, used: tuple[Array, ...]
-) -> tuple[float, float, float]:
-    """Bounds on the exact distance by a potential of the rows and the cost of a coupling.
-
-    Returns the lower and the upper one, and how much of their difference is rounding.
-    """
-    upper = cost_above(cost, M, r, c, used)
+    M: Array, f: Array, r: Array, c: Array, cost: float, moves: Moves
+) -> tuple[float, float]:
+    """Bounds on the exact distance by a potential of the rows and the cost of a coupling."""
     value, rounding = _dual_value(M, f, r, c)
-    return max(0.0, value - rounding), upper, rounding + (upper - cost)
+    return max(0.0, value - rounding), cost_above(cost, M, r, c, moves)
 
 
 def _dual_value(M: Array, f: Array, r: Array, c: Array) -> tuple[float, float]:
@@ -229,7 +249,8 @@ def information_above(G: Array, r: Array, c: Array) -> float:
     """An upper bound on ``KL(G || r c^T) = h(r) + h(c) - h(G)`` of a coupling."""
     entropies, entropy = _entropy(r) + _entropy(c), _entropy(G)
     margin = rounding_of(r.size + c.size) * (abs(entropy) + entropies + 10.0)
-    return max(0.0, entropies - entropy) + margin
+    off = float(np.abs(r - G.sum(axis=1)).sum() + np.abs(c - G.sum(axis=0)).sum())
+    return max(0.0, entropies - entropy) + margin + _LARGEST_LOG * off
 
 
 def bracket_of_penalised(
@@ -247,7 +268,8 @@ def bracket_of_penalised(
     slack = 0.5 * float(np.ptp(M)) * math.sqrt(2.0 * lam * pair.gap)
     entropy = min(_entropy(r), _entropy(c)) * (1.0 + unit)
     upper = min(pair.upper + slack, pair.upper + entropy / lam, mean * (1.0 + 3.0 * unit))
-    return min(max(pair.lower, pair.upper - slack), upper), upper
+    lower = pair.cost - (pair.upper - pair.cost) - slack
+    return min(max(pair.lower, lower), upper), upper
 
 
 def bracket(
@@ -268,8 +290,8 @@ def bracket(
     G = rounded(P, r, c, M)
     information = information_above(G, r, c)
     share = 1.0 if information <= alpha else alpha / information
-    used = np.nonzero(carried(G))
-    upper = cost_above(share * float(np.vdot(G, M)) + (1.0 - share) * mean, M, r, c, used)
+    upper = cost_above(float(np.vdot(G, M)), M, r, c, Moves.of(G))
+    upper = min(share * upper + (1.0 - share) * mean, mean) * (1.0 + 4.0 * unit)
     lower = max((phi - alpha) / lam, emd_below(M, lam, f, g, r, c))
     return min(lower, upper), upper
 

@@ -112,7 +112,7 @@ class Pair:
     def coupling(self, state):
         """The plan made to fit both sides, and its divergence from the plan."""
         logs, P, columns, _ = state
-        scale = [min(1, x / y) for x, y in zip(self.c, columns, strict=True)]
+        scale = [min(1, x / y) if y > 0 else 1 for x, y in zip(self.c, columns, strict=True)]
         G = [[x * y for x, y in zip(row, scale, strict=True)] for row in P]
         left = [x - sum(row) for x, row in zip(self.r, G, strict=True)]
         missing = [x - sum(col) for x, col in zip(self.c, zip(*G, strict=True), strict=True)]

@@ -99,7 +99,7 @@ def constrained_pair(
         stop.check()
         made += reads
         if act in (VACUOUS, SLOW):
-            exact = exact_pair(M, r, c, metric=False, stop=stop)
+            exact = exact_pair(M, r, c, metric=False, stop=stop, within=tol)
             if _information(exact.plan, r, c) <= alpha:
                 error = exact.plan.marginal_error(r, c)
                 act = DONE if exact.solved else SLOW
@@ -109,10 +109,7 @@ def constrained_pair(
             return _by_climbing(M, r, c, alpha, tol, lam, exact.lower, made, max_iter, stop)
         if act != DONE or not certify:
             break
-        if lam == 0.0:
-            bracket = value, value
-            break
-        bracket = bounds.bracket(M, lam, f, g, r, c, alpha)
+        bracket = _bracket(M, lam, f, g, r, c, alpha, value)
         if _is_narrow(bracket, value, tol):
             break
         inner *= 0.1
@@ -122,9 +119,19 @@ def constrained_pair(
     if lam > 0.0 and is_blurred(lam, f, g, tol):
         plan, value, error = plan_of(M, lam, f, g, r, c, tol, mended=act == DONE)
         act = SLOW if act == DONE and error > tol else act
-    if bracket is None and certify and lam > 0.0:
-        bracket = bounds.bracket(M, lam, f, g, r, c, alpha)
+    if bracket is None and certify:
+        bracket = _bracket(M, lam, f, g, r, c, alpha, value)
     return Constrained(lam, value, error, made, act, f, g, bracket, plan=plan)
+
+
+def _bracket(
+    M: Array, lam: float, f: Array, g: Array, r: Array, c: Array, alpha: float, value: float
+) -> tuple[float, float]:
+    """What is proven of the distance; at lam = 0 all plans cost the same, up to rounding."""
+    if lam > 0.0:
+        return bounds.bracket(M, lam, f, g, r, c, alpha)
+    upper = value * (1.0 + 3.0 * bounds.rounding_of(r.size + c.size))
+    return min(bounds.emd_below(M, 0.0, M @ c, r @ M, r, c), upper), upper
 
 
 def _is_narrow(bracket: tuple[float, float], value: float, tol: float) -> bool:
@@ -159,7 +166,7 @@ def _by_climbing(
         low, high = (here, high) if here[3] <= alpha else (low, here)
         proven = bounds.bracket(M, lam, end.f, end.g, r, c, alpha)
         best = max(best[0], proven[0]), min(best[1], proven[1])
-        narrow = _is_narrow(best, end.value, tol)
+        narrow = _is_narrow(best, end.value, tol) and here[3] <= alpha
         failed = end.act != DONE and end.error > tol
         if narrow or failed or made >= max_iter or lam * top > FARTHEST:
             act = DONE if narrow else (end.act if failed else (GO if made >= max_iter else SLOW))

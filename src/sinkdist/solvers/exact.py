@@ -3,9 +3,9 @@
 Costs and masses are scaled before the call, because the simplex compares with absolute constants.
 For a metric the mass that both histograms have in a bin stays there (the triangle inequality makes
 that optimal), which leaves a smaller problem. What comes back is certified: the potentials are made
-feasible by a c-transform, and primal and dual have to agree up to their rounding. Where they do
-not, because masses or costs span more orders of magnitude than floats hold, the problem is solved
-once more in integers (`rational`).
+feasible by a c-transform, and primal and dual have to agree with their rounding. Where they do not,
+because masses or costs span more orders of magnitude than floats hold, or because the distance is
+small beside them, the problem is solved once more in integers (`rational`).
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from typing import Any
 import numpy as np
 
 from sinkdist import bounds
+from sinkdist.bounds import Moves
 from sinkdist.interrupts import Stop
 from sinkdist.passes.compiled import Array
 from sinkdist.plans import SparsePlan
 from sinkdist.solvers import rational
 
-__all__ = ["Exact", "exact_on_line", "exact_pair", "load_simplex"]
+__all__ = ["GAP", "Exact", "exact_on_line", "exact_pair", "load_simplex"]
 
-_GAP = 1e-9  #: of the value: what counts as solved
-_FINE = 1e-11  #: of the value: a gap beyond this is worth a look at the problem in integers
+GAP = 1e-9  #: of the value: what counts as solved
+_FINE = 1e-11  #: of the value: rounding beyond this is worth a look at the line in integers
 _OUTLIER = 1e4  #: times the median: costs beyond this are looked at apart
 _STEPS = 10**8  #: of the simplex; more than it ever needed here
 
@@ -41,8 +42,6 @@ class Exact:
         The cost of the plan.
     lower, upper : float
         Bounds on the distance, with their rounding.
-    rounding : float
-        How much of ``upper - lower`` is rounding.
     """
 
     plan: SparsePlan
@@ -51,23 +50,16 @@ class Exact:
     value: float
     lower: float
     upper: float
-    rounding: float
 
     @property
     def solved(self) -> bool:
-        """Whether primal and dual agree, up to what their sums may lose in rounding."""
-        return self._agrees(_GAP)
-
-    @property
-    def fine(self) -> bool:
-        """Whether they agree as well as can be expected of floats."""
-        return self._agrees(_FINE)
-
-    def _agrees(self, part: float) -> bool:
-        return 0.0 <= self.upper - self.lower <= part * self.upper + 2.0 * self.rounding
+        """Whether primal and dual agree."""
+        return 0.0 <= self.upper - self.lower <= GAP * self.upper
 
 
-def exact_pair(M: Array, r: Array, c: Array, *, metric: bool, stop: Stop) -> Exact:
+def exact_pair(
+    M: Array, r: Array, c: Array, *, metric: bool, stop: Stop, within: float = GAP
+) -> Exact:
     """Transport ``r`` to ``c`` over the whole ground; bins without mass may be there.
 
     Parameters
@@ -80,22 +72,45 @@ def exact_pair(M: Array, r: Array, c: Array, *, metric: bool, stop: Stop) -> Exa
         Whether ``M`` is a metric, so that common mass may stay where it is.
     stop : Stop
         Looked at by what takes long.
+    within : float
+        Of the value: the bounds shall not lie farther apart.
     """
+    if r.size == c.size and np.array_equal(r, c):
+        stay = np.flatnonzero(r)
+        if not M[stay, stay].any():
+            return _unmoved(r, c, stay)
     common = np.minimum(r, c) if metric else np.zeros(0)
-    stay = np.flatnonzero(common)
-    a, b = (r - common, c - common) if stay.size else (r, c)
-    rows, columns = np.flatnonzero(a), np.flatnonzero(b)
-    if rows.size == 0 or columns.size == 0:  # equal histograms
-        return _certified(M, r, c, SparsePlan(stay, stay, common[stay]), stay[:1], np.zeros(1))
-    costs, a, b = np.ascontiguousarray(M[np.ix_(rows, columns)]), a[rows], b[columns]
-    G, g = _simplex(costs, a, b)
+    a, b = (r - common, c - common) if metric else (r, c)
+    if not (a.any() and b.any()):  # one of them is a bit larger everywhere
+        common, a, b = np.zeros(0), r, c
+    stay, rows, columns = np.flatnonzero(common), np.flatnonzero(a), np.flatnonzero(b)
+    G, g = _simplex(np.ascontiguousarray(M[np.ix_(rows, columns)]), a[rows], b[columns])
     at, to = np.nonzero(G)
     found = _certified(M, r, c, _whole(rows, columns, at, to, G[at, to], stay, common), columns, g)
-    if found.fine:
+    if found.upper - found.lower <= min(within, GAP) * found.upper:
         return found
-    best = rational.transport(costs, a, b, g, stop)
-    plan = _whole(rows, columns, best.rows, best.columns, best.mass, stay, common)
-    return _certified(M, r, c, plan, columns, best.g)
+    return _in_integers(M, r, c, found, stop)
+
+
+def _unmoved(r: Array, c: Array, stay: Array) -> Exact:
+    """A histogram to itself, where staying costs nothing."""
+    f, g = np.full(r.size, -np.inf), np.full(c.size, -np.inf)
+    f[stay] = g[stay] = 0.0
+    return Exact(SparsePlan(stay, stay, r[stay]), f, g, 0.0, 0.0, 0.0)
+
+
+def _in_integers(M: Array, r: Array, c: Array, guess: Exact, stop: Stop) -> Exact:
+    """Without rounding, on all bins with mass; only what comes out is rounded, term by term."""
+    rows, columns = np.flatnonzero(r), np.flatnonzero(c)
+    block = np.ascontiguousarray(M[np.ix_(rows, columns)])
+    best = rational.transport(block, r[rows], c[columns], guess.g[columns], stop)
+    plan = SparsePlan(rows[best.rows], columns[best.columns], best.mass)
+    value = math.fsum(best.mass * block[best.rows, best.columns])
+    f, g = np.full(r.size, -np.inf), np.full(c.size, -np.inf)
+    g[columns] = best.g
+    f[rows] = (block - best.g).min(axis=1)
+    unit = bounds.rounding_of(4)
+    return Exact(plan, f, g, value, value * (1.0 - unit), value * (1.0 + unit))
 
 
 def _whole(
@@ -150,39 +165,40 @@ def _certified(M: Array, r: Array, c: Array, plan: SparsePlan, columns: Array, g
     whole_f, whole_g = np.full(r.size, -np.inf), np.full(c.size, -np.inf)
     whole_f[rows], whole_g[all_columns] = f, (block - f[:, None]).min(axis=0)
     value = math.fsum(plan.mass * M[plan.rows, plan.columns])
-    large = bounds.carried(plan.mass)
-    used = (
-        np.searchsorted(rows, plan.rows[large]),
-        np.searchsorted(all_columns, plan.columns[large]),
-    )
-    lower, upper, rounding = bounds.certified(block, f, r[rows], c[all_columns], value, used)
-    return Exact(plan, whole_f, whole_g, value, lower, upper, rounding)
+    at, to = np.searchsorted(rows, plan.rows), np.searchsorted(all_columns, plan.columns)
+    sums = np.bincount(at, plan.mass, rows.size), np.bincount(to, plan.mass, all_columns.size)
+    moves = Moves(*sums, at, to, plan.mass)
+    lower, upper = bounds.certified(block, f, r[rows], c[all_columns], value, moves)
+    return Exact(plan, whole_f, whole_g, value, min(lower, upper), upper)
 
 
-def exact_on_line(places: Array, r: Array, c: Array) -> Exact:
+def exact_on_line(places: Array, M: Array, r: Array, c: Array) -> Exact:
     """The closed form for bins on a line with the distance between them as cost.
 
-    The value is the integral of ``|F - G|``, the distance of the cumulative sums; the plan is the
+    ``M`` are the costs between ``places``. The value is the integral of ``|F - G|``, the distance of the cumulative sums; the plan is the
     monotone one, and the potential has slope -1 where F is above G, +1 where it is below. Sums
     start from the end that has less mass, so that a little mass far away is not lost beside 1.
     """
     order = np.argsort(places, kind="stable")
-    x, a, b = places[order], r[order], c[order]
+    a, b = r[order], c[order]
     ahead, sizes = _ahead(a, b)
-    gaps = np.diff(x)
+    gaps = M[order[:-1], order[1:]]  # more accurate than differences of places
     value = math.fsum(np.abs(ahead) * gaps)
-    rounding = bounds.rounding_of(r.size) * math.fsum(sizes * gaps)
+    unit = bounds.rounding_of(r.size)
+    rounding = unit * math.fsum(sizes * gaps)
     if rounding > _FINE * value:
         ahead = _ahead_in_integers(a, b)
         value = math.fsum(np.abs(ahead) * gaps)
+        rounding = unit * value
     potential = np.concatenate([[0.0], np.cumsum(-np.sign(ahead) * gaps)])
-    f = np.empty(x.size)
-    f[order] = potential
+    f, g = np.empty(r.size), np.empty(c.size)
+    f[order], g[order] = potential, -potential
+    f[r == 0.0], g[c == 0.0] = -np.inf, -np.inf
     rows, columns, mass = _monotone(a, b)
-    if abs(math.fsum(mass * np.abs(x[rows] - x[columns])) - value) > _FINE * value:
+    if abs(math.fsum(mass * M[order[rows], order[columns]]) - value) > _FINE * value:
         rows, columns, mass = _monotone_in_integers(a, b)
     plan = SparsePlan(order[rows], order[columns], mass)
-    return Exact(plan, f, -f, value, max(0.0, value - rounding), value + rounding, rounding)
+    return Exact(plan, f, g, value, max(0.0, value - rounding), value + rounding)
 
 
 def _ahead(a: Array, b: Array) -> tuple[Array, Array]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from sinkdist.bounds import least_at
+from sinkdist.bounds import least_at, rounding_of
 from sinkdist.interrupts import Stop, beside_main
 from sinkdist.passes.compiled import Array
 from sinkdist.passes.pair import gather, mean_cost, plan_cost
@@ -15,7 +17,7 @@ from sinkdist.solvers.algorithm1 import (
     plan_with_exact_columns,
 )
 from sinkdist.solvers.constrained import constrained_pair, is_vacuous
-from sinkdist.solvers.exact import exact_on_line, exact_pair
+from sinkdist.solvers.exact import GAP, exact_on_line, exact_pair
 from sinkdist.solvers.ladder import Climb, climb, climb_through
 from sinkdist.solvers.limit import at_the_limit, is_lost, reconsidered
 from sinkdist.solvers.log import log_sweeps, plan_of
@@ -38,10 +40,12 @@ from sinkdist.solvers.task import Task
 from sinkdist.strength import Kind
 
 __all__ = [
-    "block_of", "fall_back", "in_double", "is_hopeless", "solve_along",
+    "block_of", "fall_back", "in_double", "is_certified", "is_hopeless",
+    "is_moderate", "solve_along",
     "solve_interruptibly", "solve_pair",
 ]  # fmt: skip
 
+TIGHT = 1e-9  #: a tolerance that rounding may keep the search for alpha from
 HOPELESS = 25.0  #: lam times the mean cost beyond which Newton is not preceded by sweeps
 EASY = 30.0  #: lam times the largest cost below which that is not even asked
 #: Entries of a pair's kernel from which one compiled call may take longer than Ctrl-C may wait.
@@ -65,11 +69,11 @@ def solve_pair(task: Task, r: Array, c: Array) -> tuple[Outcome, Array | None, A
     if kind is Kind.EXACT:
         return _exact(task, r, c), None, None
     whole_r, whole_c, rows, columns = r, c, _support(r), _support(c)
+    r, c = in_double(r), in_double(c)
     if rows is not None:
         r = r[rows]
     if columns is not None:
         c = c[columns]
-    r, c = in_double(r), in_double(c)
     r, c = (x if x.flags.writeable else x.copy() for x in (r, c))  # one compiled type for all
     costs = block_of(task.ground.costs, rows, columns)
     if kind is Kind.INDEPENDENCE:
@@ -163,25 +167,51 @@ def _exact(task: Task, r: Array, c: Array) -> Outcome:
     r, c = in_double(r), in_double(c)
     line = task.ground.line
     if line is not None:
-        end, ran = exact_on_line(line, r, c), LINE
+        end, ran = exact_on_line(line, task.ground.costs, r, c), LINE
     else:
-        end, ran = exact_pair(task.ground.costs, r, c, metric=task.metric, stop=task.stop), SIMPLEX
+        within = GAP if task.strength.kind is Kind.EXACT else task.tol
+        end = exact_pair(task.ground.costs, r, c, metric=task.metric, stop=task.stop, within=within)
+        ran = SIMPLEX
     error = end.plan.marginal_error(r, c)
     status = CONVERGED if end.solved else STATUS_OF[SLOW]
     bracket = end.lower, end.upper
     return Outcome(end.value, error, 1, status, ran, end.f, end.g, np.inf, end.plan, bracket)
 
 
+def is_moderate(largest: float) -> bool:
+    """Whether squares and inverses of costs are far from the ends of floats."""
+    return largest == 0.0 or 1e-100 < largest < 1e100
+
+
 def _constrained(task: Task, costs: Array, r: Array, c: Array) -> Outcome:
+    """The hard constraint, in a unit of cost that floats have room for."""
+    if is_moderate(task.ground.max):
+        return _constrained_in_units(task, costs, r, c, 1.0)
+    unit = 2.0 ** math.frexp(task.ground.max)[1]  # a power of two: nothing is rounded
+    outcome = _constrained_in_units(task, costs / unit, r, c, unit)
+    outcome.value *= unit
+    outcome.lam /= unit
+    assert outcome.f is not None and outcome.g is not None
+    outcome.f, outcome.g = outcome.f * unit, outcome.g * unit
+    if outcome.bracket is not None:
+        outcome.bracket = outcome.bracket[0] * unit, outcome.bracket[1] * unit
+    if isinstance(outcome.plan, ScaledPlan):
+        plan = outcome.plan
+        outcome.plan = ScaledPlan(plan.f * unit, plan.g * unit, plan.u, plan.v)
+    return outcome
+
+
+def _constrained_in_units(task: Task, costs: Array, r: Array, c: Array, unit: float) -> Outcome:
     """The hard constraint; the exact distance where its plan satisfies it."""
     alpha, mean = task.strength.alpha, mean_cost(costs, r, c)
-    least = least_at(mean, task.ground.max - task.ground.min, alpha)
+    least = least_at(mean, (task.ground.max - task.ground.min) / unit, alpha)
     if mean - least <= 0.5 * task.tol * mean:  # too small to be seen
         outcome = _independent(costs, r, c)
-        outcome.bracket = least, mean
+        rounding = 3.0 * rounding_of(r.size + c.size) * mean
+        outcome.bracket = max(0.0, least - rounding), mean + rounding
         return outcome
     end = constrained_pair(
-        costs, r, c, alpha, task.tol, task.max_iter, task.stop, certify=task.keep
+        costs, r, c, alpha, task.tol, task.max_iter, task.stop, certify=is_certified(task)
     )
     plan: Plan | None = end.plan
     status, ran, bracket = STATUS_OF[end.act], CONSTRAINED, end.bracket
@@ -191,6 +221,14 @@ def _constrained(task: Task, costs: Array, r: Array, c: Array) -> Outcome:
     return Outcome(
         end.value, end.error, end.n_iter, status, ran, end.f, end.g, end.lam, plan, bracket
     )
+
+
+def is_certified(task: Task) -> bool:
+    """Whether a pair under the hard constraint has to prove its bracket to be called solved.
+
+    Where the tolerance is far above rounding, what the search knows is as good as a proof.
+    """
+    return task.keep or task.tol < TIGHT
 
 
 def _independent(costs: Array, r: Array, c: Array) -> Outcome:

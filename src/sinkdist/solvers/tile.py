@@ -27,7 +27,9 @@ from sinkdist.solvers.pair import (
     block_of,
     fall_back,
     in_double,
+    is_certified,
     is_hopeless,
+    is_moderate,
     may_be_hopeless,
     solve_pair,
 )
@@ -56,7 +58,11 @@ def solve_tile(task: Task, R: Array, C: Array) -> Answers:
         answers.value[:] = np.einsum("kj,kj->k", C, R.astype(float) @ task.ground.costs)
         answers.error[:], answers.n_iter[:] = 0.0, 1
         answers.status[:], answers.solver[:] = Status.CONVERGED, INDEPENDENCE
-    elif kind is Kind.CONSTRAINED and not (task.keep or large):
+    elif (
+        kind is Kind.CONSTRAINED
+        and not (is_certified(task) or large)
+        and is_moderate(task.ground.max)
+    ):
         _constrain(task, R, C, sizes, answers)
     elif gibbs is None or not gibbs.fits or (len(C) < _BLOCK_PAIRS and (large or task.iterations)):
         for k in range(len(C)):
