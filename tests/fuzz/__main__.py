@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+import time
 
 # One thread each for what is called from several processes; before anything imports NumPy.
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -16,9 +17,11 @@ def say(text):
 
 def main(arguments=None):
     """Run, or look at one problem; 1 where something is wrong."""
+    import sinkdist
     from tests.fuzz import run
 
     options = _read(arguments)
+    say(f"sinkdist {sinkdist.__version__} in {os.path.dirname(sinkdist.__file__)}")
     if options.only is not None:
         found = run.judge_one(options.seed, options.only)
         for name, sentence in found:
@@ -31,8 +34,10 @@ def main(arguments=None):
         options.resume, say,
     )  # fmt: skip
     first = {name: index for name, index, _ in sorted(progress.violations, reverse=True)}
+    end = time.monotonic() + 5.0 * options.shrink
     for name, index in first.items():
-        say(run.reproduction(options.seed, index, name, options.shrink))
+        if time.monotonic() < end:
+            say(run.reproduction(options.seed, index, name, options.shrink))
     for line in run.summary(progress, options.seed):
         say(line)
     return int(bool(progress.violations))

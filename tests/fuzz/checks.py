@@ -147,6 +147,7 @@ def constraint_holds(problem, pair, answer):
     ]
     information = math.fsum(terms)
     rounding = (blur(problem, answer) + 8 * EPS) * (1.0 + math.fsum(map(abs, terms)))
+    rounding += slack(problem)
     # A plan whose mass is 1 - e may seem to hold e less: the error of the marginals counts.
     if not information <= problem.alpha * (1 + 1e-9) + rounding + 4 * answer.error:
         yield f"alpha={problem.alpha}, but the plan holds {information}"

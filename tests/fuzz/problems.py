@@ -157,6 +157,8 @@ def _stopping(rng, options, d):
         options["solver"] = names[rng.integers(4)]
         if d > 12 and options["solver"] != "newton":
             options["max_iter"] = 1000
+    if "alpha" in options and options.get("tol", 1.0) < 1e-9:
+        options["max_iter"] = 500  # else a search may take a minute
     if rng.random() < 0.08:
         options["max_iter"] = int(rng.choice([1, 5, 50]))
 

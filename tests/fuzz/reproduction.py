@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 LOST = ("hangs", "crashes")
+FIRST = 30.0  #: seconds more for a process's first problem, which loads and compiles
 
 
 class Trials:
@@ -29,8 +30,9 @@ class Trials:
         if self.process is None:
             self._begin()
         self.pipe.send((problem, None if self.check in LOST else self.check))
+        limit, self.grace = self.limit + self.grace, 0.0
         try:
-            found = self.pipe.recv() if self.pipe.poll(self.limit) else [("hangs", "no answer")]
+            found = self.pipe.recv() if self.pipe.poll(limit) else [("hangs", "no answer")]
         except (EOFError, OSError):
             found = [("crashes", "the process died")]
         if found and found[0][0] in LOST:
@@ -43,6 +45,7 @@ class Trials:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_try, args=(theirs,), daemon=True)
+        self.grace = FIRST
         self.process.start()
         theirs.close()
         self.pipe.recv()  # it has imported all it needs
@@ -175,11 +178,18 @@ def script(problem, check, sentence):
     single = one or problem.form == "one to many"
     lines.append(f"r = {_array(problem.R[0] if single else problem.R)}")
     lines.append(f"c = {_array(problem.C[0] if one else problem.C)}")
+    if problem.sparse:
+        lines.append("from scipy.sparse import csr_array")
+        lines.append("c = csr_array(c)" if single else "r, c = csr_array(r), csr_array(c)")
     if problem.form in ("all", "two families"):
         sides = "r" if problem.form == "all" else "r, c"
         lines.append(f"print(sd.pairwise({sides}, ground=M, {options}))")
         return "\n".join(lines)
-    if not one:
+    if problem.sparse:
+        lines.append(f"print(sd.distance(r, c, M, {options}))")
+        dense = "r, c.toarray()" if single else "r.toarray(), c.toarray()"
+        lines.append(f"print(sd.distance({dense}, M, {options}))")
+    elif not one:
         first = "r" if single else "r[k]"
         lines.append(f"print(sd.distance(r, c, M, {options}))")
         lines.append(f"print([sd.distance({first}, c[k], M, {options}) for k in range(len(c))])")

@@ -6,8 +6,9 @@ import traceback
 from collections import Counter
 from multiprocessing.connection import wait
 
-FIRST = 90.0  #: seconds more for the first problem: kernels may have to be compiled
-LATER = 10.0  #: the same for a process that replaces one that was lost
+FIRST = 120.0  #: seconds more for the first problems: kernels may have to be compiled
+LATER = 30.0  #: the same for a process that replaces one that was lost
+EARLY = 10  #: problems that count as first ones
 
 
 def _serve(pipe, seed):
@@ -36,7 +37,7 @@ class Worker:
         self.process = context.Process(target=_serve, args=(theirs, self.seed), daemon=True)
         self.process.start()
         theirs.close()
-        self.grace = grace
+        self.grace, self.judged = grace, 0
 
     def give(self, chunk):
         """Hand out a chunk."""
@@ -57,10 +58,12 @@ class Worker:
                 self.violations += [(name, index, sentence) for name, sentence in violations]
                 self.skipped.update(skipped)
                 self.checked.update(checked)
-                self.index, self.since, self.grace = index + 1, time.monotonic(), 0.0
+                self.index, self.since = index + 1, time.monotonic()
+                self.judged += 1
         except (EOFError, OSError):
             self._lose("crashes", "the process died")
-        late = time.monotonic() - self.since > limit + self.grace
+        patience = limit + (self.grace if self.judged < EARLY else 0.0)
+        late = time.monotonic() - self.since > patience
         if late and self.index < self.chunk[1]:
             self._lose("hangs", f"no verdict within {limit:g} s")
         return self.index >= self.chunk[1]
