@@ -624,7 +624,7 @@ def test_one_worker_starts_no_threads_on_a_cluster(monkeypatch):
     def refuse(*args, **kwargs):
         raise AssertionError("threads were started")
 
-    monkeypatch.setattr(scale_threads, "ThreadPoolExecutor", refuse)
+    monkeypatch.setattr(scale_threads, "run_beside", refuse)
     ground = sd.Ground.grid(730).scaled()
     with cluster_of_threads(1) as cluster, Client(cluster) as client:
         D = sd.pairwise(np.eye(730)[:3], ground=ground, lam=1, workers=1, client=client)

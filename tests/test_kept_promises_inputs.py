@@ -581,13 +581,15 @@ def test_a_stored_matrix_takes_flags_of_numpy(tmp_path):
 
 
 @pytest.fixture
-def no_threads(monkeypatch):
-    """Threads of ours are an error."""
+def one_thread(monkeypatch):
+    """More threads at work than one, beside the main one that waits, are an error."""
 
-    def refuse(*args, **kwargs):
-        raise AssertionError("threads were started")
+    def refuse(works, stop, run=threads.run_beside):
+        if len(works) > 1:
+            raise AssertionError("threads were started")
+        run(works, stop)
 
-    monkeypatch.setattr(threads, "ThreadPoolExecutor", refuse)
+    monkeypatch.setattr(threads, "run_beside", refuse)
 
 
 LARGE = 730  # bins whose kernel is worth threads
@@ -595,7 +597,7 @@ LARGE = 730  # bins whose kernel is worth threads
 
 @pytest.mark.parametrize("options", [{}, {"debiased": True}, {"coincidence": True}], ids=repr)
 @pytest.mark.parametrize("stored", [False, True])
-def test_one_worker_starts_no_threads(no_threads, stored, options, tmp_path):
+def test_one_worker_is_one_thread(one_thread, stored, options, tmp_path):
     """Not even to build the kernel that all pairs share."""
     Z, ground = np.eye(LARGE)[:3], sd.Ground.grid(LARGE).scaled()
     out = {"out": tmp_path / "d"} if stored else {}
@@ -605,7 +607,7 @@ def test_one_worker_starts_no_threads(no_threads, stored, options, tmp_path):
     sd.distance(Z[0], Z[1], ground.forget(), lam=1, workers=1)
 
 
-def test_more_workers_start_threads(no_threads):
+def test_more_workers_are_more_threads(one_thread):
     """Else the test above would say nothing."""
     Z, ground = np.eye(LARGE)[:3], sd.Ground.grid(LARGE).scaled()
     with pytest.raises(AssertionError, match="threads were started"):

@@ -20,7 +20,7 @@ from sinkdist.strength import Kind, Strength
 __all__ = ["Call", "read_call", "read_families", "refuse_choice", "require_range"]
 
 _LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
-_SINGLE = 1e-30, 1e37  #: largest costs that leave room for smaller distances in float32
+_SINGLE = 1e-33, 1e37  #: largest costs that leave room for smaller distances in float32
 _WEAK = 1e-14  #: lam times the largest cost that changes nothing
 _CHECKED_BINS = 512  #: up to which every triangle is looked at for a single pair
 
