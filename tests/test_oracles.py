@@ -62,7 +62,8 @@ def test_exact_distance_of_two_bins_diracs_and_a_line():
 
 
 @pytest.mark.parametrize(
-    ("d1", "d2", "weight"), [(2, 5, 1), (6, 6, 0.1), (12, 9, 0.02), (25, 30, 1)]
+    ("d1", "d2", "weight"),
+    [(2, 5, 1), (6, 6, 0.1), (12, 9, 0.02), (25, 30, 1), (9, 2, 1), (30, 4, 1)],
 )
 def test_an_optimal_plan_is_feasible_and_its_potentials_prove_it(d1, d2, weight):
     r, c, M = on_support(*pair(d1, d2, d1, weight))
@@ -83,6 +84,13 @@ def test_exact_distance_agrees_with_highs():
     sums = np.vstack([np.kron(np.eye(7), np.ones(8)), np.kron(np.ones(7), np.eye(8))])
     found = linprog(M.ravel(), A_eq=sums, b_eq=np.array(r + c, float), method="highs")
     assert float(linear_program.emd(r, c, M)) == pytest.approx(found.fun, rel=1e-9)
+
+
+def test_exact_distance_with_many_rows_few_columns_and_ties():
+    """The third column is reached at a cost of 3 at least, and the rest is free."""
+    M = np.array([[5, 0, 8], [0, 8, 3], [0, 0, 8], [3, 5, 3], [8, 0, 8], [3, 0, 8]], float)
+    r, c = [Fraction(1, 6)] * 6, [Fraction(1, 4), Fraction(1, 2), Fraction(1, 4)]
+    assert linear_program.emd(r, c, M) == linear_program.emd(c, r, M.T) == Fraction(3, 4)
 
 
 def test_exact_distance_with_ties_and_huge_ranges():

@@ -50,7 +50,7 @@ def slack(problem):
 
 def vanishing(problem):
     """What is lost where an entry of a plan is too small to be a number."""
-    return float(problem.M.max()) * (1e-290 if problem.dtype == np.float64 else 1e-37)
+    return float(problem.M.max()) * (1e-150 if problem.dtype == np.float64 else 1e-37)
 
 
 def plan_error(problem, pair, answer):

@@ -22,7 +22,7 @@ def _apart(problem, first, second):
     allowed = promise * max(abs(first), abs(second)) + vanishing(problem)
     if problem.dtype == np.float32:  # nothing is promised of what is far below the costs
         allowed += SINGLE * float(np.median(problem.M))
-    return not abs(first - second) <= allowed
+    return first != second and not abs(first - second) <= allowed
 
 
 def again(problem, found):

@@ -44,7 +44,7 @@ def optimal(r, c, M):
         _pivot(flow, entering)
     else:
         raise ArithmeticError(f"the simplex has not ended after {PIVOTS} pivots")
-    spread = len(r) + len(c) + 1
+    spread = _spread(r)
     plan = {cell: Fraction(_unperturbed(mass, spread), unit) for cell, mass in flow.items()}
     return plan, [Fraction(x, cost_unit) for x in f], [Fraction(x, cost_unit) for x in g]
 
@@ -52,11 +52,16 @@ def optimal(r, c, M):
 def _supplies(r, c):
     """Integers in proportion to both histograms, perturbed, and what mass 1 has become."""
     unit = lcm(*(x.denominator for x in r), *(x.denominator for x in c))
-    spread = len(r) + len(c) + 1
+    spread = _spread(r)
     rows = [int(x * unit) * spread + 1 for x in r]
     columns = [int(x * unit) * spread for x in c]
     columns[-1] += len(r)
     return rows, columns, unit
+
+
+def _spread(r):
+    """Units to a unit of mass: on no edge does the perturbation add up to half of them."""
+    return 2 * len(r) + 1
 
 
 def _unperturbed(mass, spread):
