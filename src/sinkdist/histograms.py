@@ -210,16 +210,20 @@ def _as_is(values: Array) -> Array | None:
         if large != np.count_nonzero(values):
             return None
         total = float(np.add.reduce(values, dtype=np.longdouble))  # as by `sums`
-        if total == 1.0:
+        if abs(total - 1.0) <= _rounding(values):
             return values
         return values / total if abs(total - 1.0) <= _slack(values) else None
     if large != np.count_nonzero(values != 0.0):  # the comparison first: three times as fast
         return None
     totals = sums(values)
-    off = np.abs(totals - 1.0).max(initial=0.0)
-    if off == 0.0:
+    off = np.abs(totals - 1.0)
+    largest = off.max(initial=0.0)
+    if largest <= _rounding(values):
         return values
-    return values / totals[:, None] if off <= _slack(values) else None
+    if largest > _slack(values):
+        return None
+    totals[off <= _rounding(values)] = 1.0  # as if they had come alone
+    return values / totals[:, None]
 
 
 def _with_care(
@@ -243,6 +247,8 @@ def _with_care(
         off = np.flatnonzero(~(np.abs(totals - 1.0) <= _slack(values)))
         if off.size:
             raise InputError(place.wrong_sum(off, float(totals[off[0]])))
+    if not normalize:
+        totals[np.abs(totals - 1.0) <= _rounding(rows)] = 1.0
     if (totals != 1.0).any():
         rows = with_masses(rows, masses(rows) / spread(totals, rows))
     return Histograms(
@@ -264,6 +270,14 @@ def _non_negative(rows: Rows, place: Place, rounding: float) -> Rows:
     if negative.any():
         raise InputError(place.bad_entry(*position(rows, negative), "non-negative"))
     return with_masses(rows, np.maximum(numbers, 0.0))
+
+
+def _rounding(values: Any) -> float:
+    """How far the sum of a row that was divided by its own sum may be from 1: it stays as it is.
+
+    Single precision is summed in single precision later on, so there every sum is made 1.
+    """
+    return float(values.shape[-1] * 2.0**-52) if values.dtype == _FLOAT64 else 0.0
 
 
 def _slack(values: Any) -> float:

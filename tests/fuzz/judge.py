@@ -54,8 +54,8 @@ def examine(problem, only=None):
     verdict = Verdict()
     before = [x.copy() for x in (problem.R, problem.C, problem.M)]
     heard, found = ask.solve(problem)
-    verdict.run("raises", _raises, heard)
-    if heard.raised:
+    verdict.run("raises", _raises, problem, heard)
+    if heard.raised or problem.is_refused:
         return verdict
     if only in (None, "warnings_tell"):
         verdict.run("warnings_tell", checks.warnings_tell, heard, [x.status for x in found])
@@ -75,8 +75,11 @@ def examine(problem, only=None):
     return verdict
 
 
-def _raises(heard):
-    if heard.raised:
+def _raises(problem, heard):
+    refused = heard.raised.startswith("InputError") and "float32" in heard.raised
+    if problem.is_refused and not refused:
+        yield f"costs up to {problem.M.max()} are beyond float32, and nothing is said"
+    if heard.raised and not problem.is_refused:
         yield f"solve raises {heard.raised}"
 
 

@@ -34,6 +34,12 @@ class Problem:
         return [(0 if n == 1 else k, k) for k in range(m)]
 
     @property
+    def is_refused(self):
+        """Whether the one refusal that is documented for such problems is due: beyond float32."""
+        largest = self.M.max()
+        return self.dtype == np.float32 and largest > 0.0 and not 1e-33 <= largest <= 1e37
+
+    @property
     def dtype(self):
         """What is computed in."""
         both = np.result_type(self.R, self.C)

@@ -150,6 +150,8 @@ def turned(problem, found):
         other, unit = turn(plain, rng), 1.0
         if name == "scaled":
             other, unit = other
+        if other.is_refused:
+            continue
         heard, more = ask.solve(other)
         if heard.raised:
             yield f"{name}: raises {heard.raised}"

@@ -38,7 +38,7 @@ from sinkdist.solvers.ladder import climb
 from sinkdist.solvers.log import plan_of
 from sinkdist.solvers.newton import newton_pair
 from sinkdist.solvers.relaxation import BROKEN, DONE, FIELDS, GO, SLOW, SWEEPS, begin
-from sinkdist.solvers.scaling import scale_pair, support
+from sinkdist.solvers.scaling import rows_exact, scale_pair, support
 
 #: ``lam, Phi, value, information`` at one lam.
 Node = tuple[float, float, float, float]
@@ -53,6 +53,7 @@ STREAK = 2  #: steps from the same side after which it takes more than the cubic
 TRIALS = 60  #: values of lam at most
 BEYOND = 3e2  #: lam times the mean cost from which the exact distance is asked first
 FARTHEST = 1e10  #: lam times the largest cost at which the search ends
+TRUSTED = 400.0  #: log scalings beyond this: floored entries might matter
 AIM = 0.4  #: where in the admissible range below alpha the information is aimed at
 GROWTH = 4.0  #: from one lam to the next where none is large enough yet
 
@@ -259,9 +260,10 @@ def _entropy(weights: Array) -> float:
 
 @part
 def _at(
-    M: Array, K: Array, bits: Array, lam: float, r: Array, c: Array, f: Array, g: Array, tol: float
-) -> tuple[float, float, float, float, int, int]:
-    """Solve at one lam from potentials ``f, g``, which move on.
+    M: Array, K: Array, bits: Array, lam: float, r: Array, c: Array, f: Array, g: Array, tol: float,
+    allowance: int,
+) -> tuple[float, float, float, float, int, int]:  # fmt: skip
+    """Solve at one lam from potentials ``f, g``, which move on, in about ``allowance`` reads.
 
     Returns value, information, dual, error, reads and act. The dual is a lower bound of ``Phi(lam)
     = min lam <P, M> + KL(P || r c^T)``.
@@ -270,12 +272,18 @@ def _at(
     state, control = np.empty(FIELDS), np.empty(newton.FIELDS)
     stabilised_kernel(M, lam, f, g, K, bits)
     begin(state)
-    act, error = scale_pair(K, r, c, u, v, acc, state, tol, PATIENCE, 4 * int(PATIENCE))
+    sweeps = min(4 * int(PATIENCE), allowance)
+    act, error = scale_pair(K, r, c, u, v, acc, state, tol, PATIENCE, sweeps)
     reads = int(state[SWEEPS])
-    if act != DONE and act != BROKEN:
+    if act != DONE and act != BROKEN and reads < allowance:
         newton.begin(control)
-        act, error = newton_pair(K, r, c, u, v, acc, control, tol, NEWTON_READS)
+        most = min(NEWTON_READS, float(allowance - reads))
+        act, error = newton_pair(K, r, c, u, v, acc, control, tol, most)
         reads += int(control[newton.READS])
+    elif act in (GO, SLOW):
+        error = rows_exact(K, r, c, u, v, acc)
+    if act != BROKEN and not math.log(u.max()) + math.log(v.max()) < TRUSTED:
+        act = BROKEN  # entries of the kernel that were floored might matter
     if act == BROKEN:
         return 0.0, 0.0, 0.0, np.inf, reads, act
     value = plan_cost(K, M, u, v)
@@ -317,10 +325,13 @@ def constrain_pair(
     lam, lower, inner = math.sqrt(2.0 * alpha) / deviation, -np.inf, LOOSE
     value, information, error, reads, streak = mean, 0.0, np.inf, 1, 0
     for _ in range(TRIALS):
-        value, information, dual, error, made, act = _at(M, K, bits, lam, r, c, f, g, inner)
+        value, information, dual, error, made, act = _at(
+            M, K, bits, lam, r, c, f, g, inner, max(1, max_iter - reads)
+        )
         reads += made
-        if act != DONE:  # broken, stalled, or too slow for one kernel
-            return lam, value, information, error, reads, SLOW
+        if act != DONE:  # broken, stalled, or too slow for one kernel; or no more reads
+            short = act == GO and reads >= max_iter
+            return lam, value, information, error, reads, GO if short else SLOW
         here = (lam, dual, value, information)
         if information <= alpha:  # a better solve may contradict an end of the bracket
             low, high = here, high if high[0] > lam else everything

@@ -110,10 +110,15 @@ def _unmoved(r: Array, c: Array, stay: Array) -> Exact:
 
 
 def _in_integers(M: Array, r: Array, c: Array, guess: Exact, stop: Stop) -> Exact:
-    """Without rounding, on all bins with mass; only what comes out is rounded, term by term."""
+    """Without rounding, on all bins with mass; only what comes out is rounded, term by term.
+
+    Where that takes too long, the guess stays, whose bounds tell how good it is.
+    """
     rows, columns = np.flatnonzero(r), np.flatnonzero(c)
     block = np.ascontiguousarray(M[np.ix_(rows, columns)])
     best = rational.transport(block, r[rows], c[columns], guess.g[columns], stop)
+    if best is None:
+        return guess
     plan = SparsePlan(rows[best.rows], columns[best.columns], best.mass)
     value = math.fsum(best.mass * block[best.rows, best.columns])
     f, g = np.full(r.size, -np.inf), np.full(c.size, -np.inf)

@@ -45,7 +45,7 @@ __all__ = [
     "solve_interruptibly", "solve_pair",
 ]  # fmt: skip
 
-TIGHT = 1e-9  #: a tolerance that rounding may keep the search for alpha from
+TIGHT = 1e-8  #: a tolerance that rounding may keep the search for alpha from
 HOPELESS = 25.0  #: lam times the mean cost beyond which Newton is not preceded by sweeps
 EASY = 30.0  #: lam times the largest cost below which that is not even asked
 #: Entries of a pair's kernel from which one compiled call may take longer than Ctrl-C may wait.
@@ -228,7 +228,7 @@ def is_certified(task: Task) -> bool:
 
     Where the tolerance is far above rounding, what the search knows is as good as a proof.
     """
-    return task.keep or task.tol < TIGHT
+    return task.keep or task.tol <= TIGHT
 
 
 def _independent(costs: Array, r: Array, c: Array) -> Outcome:

@@ -22,6 +22,7 @@ from sinkdist.passes.compiled import Array
 
 __all__ = ["Optimum", "on_one_total", "transport"]
 
+LOOKS = 1_000_000  #: exact reduced costs before it gives up, which is some seconds
 _SLACK = 2.0**-50  #: of the terms of a reduced cost: what its computation in floats may lose
 
 #: Nodes are rows 0 .. m - 1 and columns m .. m + n - 1; edges are pairs (row, column) of indices.
@@ -38,13 +39,18 @@ class Optimum:
     g: Array
 
 
-def transport(M: Array, a: Array, b: Array, g: Array, stop: Stop) -> Optimum:
-    """Move ``a`` to ``b``, both positive; ``g`` is a guess at the potentials of the columns."""
+def transport(M: Array, a: Array, b: Array, g: Array, stop: Stop) -> Optimum | None:
+    """Move ``a`` to ``b``, both positive; ``g`` is a guess at the potentials of the columns.
+
+    None where it would take too long.
+    """
     tree = _Tree(M, a, b)
     f = (M - g).min(axis=1)
     tree.begin(np.argsort((M - f[:, None] - g), axis=None, kind="stable"))
     while (entering := tree.improving_move()) is not None:
         stop.check()
+        if tree.looked_at > LOOKS:
+            return None
         tree.pivot(entering)
     return tree.optimum(float(a.sum()))
 
@@ -60,6 +66,7 @@ class _Tree:
         self.flow: dict[Edge, int] = {}
         self.neighbours: list[set[int]] = [set() for _ in range(self.m + self.n)]
         self.potential = [0] * (self.m + self.n)
+        self.looked_at = 0
 
     def cost(self, i: int, j: int) -> int:
         """A cost in units of ``2**-shift``."""
@@ -96,6 +103,7 @@ class _Tree:
         rows, columns = np.nonzero(reduced < doubt)
         for k in np.argsort(reduced[rows, columns], kind="stable"):
             i, j = int(rows[k]), int(columns[k])
+            self.looked_at += 1
             if (i, j) not in self.flow and self._reduced_cost(i, j) < 0:
                 return i, j
         return None
