@@ -132,14 +132,15 @@ def lower_bound(M, f, r, c):
 
 
 def best_lower_bound(M, lam, f, g, r, c):
-    """The best of these bounds: by either side, with and without log(mass) / lam, or from 0."""
-    found = [0.0]
+    """The best of these bounds: by either side without log(mass) / lam, and by the rows with it."""
+    found = [0.0, lower_bound(M, f, r, c)]
     for costs, potential, here, there in ((M, f, r, c), (transposed(M), g, c, r)):
         without = [
             p - math.log(x) / lam if x > 0 else p for p, x in zip(potential, here, strict=True)
         ]
-        starts = (potential, without, [0.0] * len(here))
-        found += [lower_bound(costs, start, here, there) for start in starts]
+        found.append(lower_bound(costs, without, here, there))
+    if max(found) == 0.0:
+        found.append(lower_bound(M, [0.0] * len(r), r, c))
     return max(found)
 
 

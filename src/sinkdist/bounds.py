@@ -40,7 +40,6 @@ __all__ = [
 Array = npt.NDArray[Any]
 
 _EPS = 2.0**-53
-_CARRIED = 1e-11  #: mass of a move that rounding cannot take away
 _LARGEST_LOG = 1e3  #: of the inverse of a mass: what a little mass out of place may count for
 #: The share of the value above which the repair of a plan is looked at again.
 _COSTLY = 1e-3
@@ -154,7 +153,7 @@ def measure(
 class Moves:
     """What a plan that is nearly a coupling moves: sums of its rows and columns, and some moves.
 
-    ``rows, columns, mass`` are at least its largest moves.
+    ``rows, columns, mass`` are moves, among them the largest of every row and column.
     """
 
     row_sums: Array
@@ -165,8 +164,10 @@ class Moves:
 
     @classmethod
     def of(cls, G: Array) -> Moves:
-        """All of a dense plan that may count."""
-        rows, columns = np.nonzero(np.asarray(min(_CARRIED, 0.5 * float(G.max())) <= G))
+        """The sums and largest moves of a dense plan."""
+        m, n = G.shape
+        rows = np.concatenate([np.arange(m), G.argmax(axis=0)])
+        columns = np.concatenate([G.argmax(axis=1), np.arange(n)])
         return cls(G.sum(axis=1), G.sum(axis=0), rows, columns, G[rows, columns])
 
 
@@ -181,24 +182,27 @@ def cost_above(cost: float, M: Array, r: Array, c: Array, moves: Moves) -> float
     large = moves.mass > 2.0 * (float(x.sum()) + float(y.sum()))
     if not large.any():
         return math.inf
-    detour = (M @ y)[moves.rows[large]] + (x @ M)[moves.columns[large]]
-    return cost * (1.0 + unit) + float(detour.min()) * (1.0 + 2.0 * unit)
+    detour = float(((M @ y)[moves.rows[large]] + (x @ M)[moves.columns[large]]).min())
+    return cost * (1.0 + unit) + detour * (1.0 + 2.0 * unit)
 
 
 def emd_below(M: Array, lam: float, f: Array, g: Array, r: Array, c: Array) -> float:
     """A lower bound on the exact distance: the best dual value that the potentials lead to.
 
     Entropic potentials hold ``log(r) / lam``, which grows beyond all costs as lam becomes small;
-    without it they are as large as costs are. The potential 0 is tried as well.
+    without it they are as large as costs are. The potential 0 is tried where these prove nothing.
     """
-    row_side, column_side = [f, np.zeros_like(f)], [g, np.zeros_like(g)]
+    row_side, column_side = [f], [g]
     if 0.0 < lam < np.inf:
         with np.errstate(over="ignore", invalid="ignore"):
-            row_side.append(f - np.log(r) / lam)
-            column_side.append(g - np.log(c) / lam)
+            row_side, column_side = [f, f - np.log(r) / lam], [g - np.log(c) / lam]
     values = [_dual_value(M, x, r, c) for x in row_side]
     values += [_dual_value(M.T, y, c, r) for y in column_side]
-    return max(0.0, *(value - rounding for value, rounding in values))
+    best = max(value - rounding for value, rounding in values)
+    if best > 0.0:
+        return best
+    value, rounding = _dual_value(M, np.zeros_like(f), r, c)
+    return max(0.0, value - rounding)
 
 
 def certified(
@@ -236,12 +240,11 @@ def divergence_above(
 
     ``P`` is the plan that the potentials give, of mass ``total``.
     """
-    positive = G > 0.0
-    mass = G[positive]
-    exponent = (lam * ((f[:, None] + g) - M))[positive]
-    logs = np.log(mass)
-    found = float(mass @ (logs - exponent)) + (total - 1.0)
-    sizes = lam * float(np.abs(f) @ r + np.abs(g) @ c + np.vdot(G, M)) + float(mass @ np.abs(logs))
+    logs = np.log(np.where(G > 0.0, G, 1.0))
+    exponent = f[:, None] + g - M
+    exponent *= lam
+    found = float(np.vdot(G, logs - exponent)) + (total - 1.0)
+    sizes = lam * float(np.abs(f) @ r + np.abs(g) @ c + np.vdot(G, M)) - float(np.vdot(G, logs))
     return max(0.0, found) + rounding_of(r.size + c.size) * (sizes + 2.0)
 
 
@@ -309,5 +312,4 @@ def bracket(
 
 def _entropy(P: Array) -> float:
     """``-sum P log P``, with 0 log 0 = 0."""
-    positive = P[P > 0.0]
-    return -float(positive @ np.log(positive))
+    return -float(np.vdot(P, np.log(np.where(P > 0.0, P, 1.0))))

@@ -159,7 +159,9 @@ class Solution:
         if rows.size == 0 or columns.size == 0:
             return None
         f, g = self._potentials(k)
-        M, P = self.ground.matrix[np.ix_(rows, columns)], self._plan(k)[np.ix_(rows, columns)]
+        M, P = self.ground.matrix, self._plan(k)
+        if P.shape != (rows.size, columns.size):
+            M, P = M[np.ix_(rows, columns)], P[np.ix_(rows, columns)]
         lam, known = self._lam(k), self._known_bracket(k)
         total = None
         if self._special(k) is not None and 0.0 < lam < np.inf:

@@ -44,6 +44,8 @@ class Exact:
         The cost of the plan.
     lower, upper : float
         Bounds on the distance, with their rounding.
+    left_out : float
+        About what the mass would cost that the plan has too much or too little.
     """
 
     plan: SparsePlan
@@ -52,19 +54,12 @@ class Exact:
     value: float
     lower: float
     upper: float
+    left_out: float = 0.0
 
     @property
     def solved(self) -> bool:
         """Whether primal and dual agree."""
         return 0.0 <= self.upper - self.lower <= GAP * self.upper
-
-    def is_whole(self, M: Array, r: Array, c: Array) -> bool:
-        """Whether what the plan leaves out would not be seen in the value."""
-        rows = np.abs(np.bincount(self.plan.rows, self.plan.mass, r.size) - r)
-        columns = np.abs(np.bincount(self.plan.columns, self.plan.mass, c.size) - c)
-        largest = int(self.plan.mass.argmax())
-        i, j = self.plan.rows[largest], self.plan.columns[largest]
-        return float(rows @ M[:, j]) + float(M[i] @ columns) <= _FINE * self.value
 
 
 def exact_pair(
@@ -97,7 +92,10 @@ def exact_pair(
     G, g = _simplex(np.ascontiguousarray(M[np.ix_(rows, columns)]), a[rows], b[columns])
     at, to = np.nonzero(G)
     found = _certified(M, r, c, _whole(rows, columns, at, to, G[at, to], stay, common), columns, g)
-    if found.upper - found.lower <= min(within, GAP) * found.upper and found.is_whole(M, r, c):
+    if (
+        found.upper - found.lower <= min(within, GAP) * found.upper
+        and found.left_out <= _FINE * found.value
+    ):
         return found
     return _in_integers(M, r, c, found, stop)
 
@@ -185,8 +183,11 @@ def _certified(M: Array, r: Array, c: Array, plan: SparsePlan, columns: Array, g
     at, to = np.searchsorted(rows, plan.rows), np.searchsorted(all_columns, plan.columns)
     sums = np.bincount(at, plan.mass, rows.size), np.bincount(to, plan.mass, all_columns.size)
     moves = Moves(*sums, at, to, plan.mass)
-    lower, upper = bounds.certified(block, f, r[rows], c[all_columns], value, moves)
-    return Exact(plan, whole_f, whole_g, value, min(lower, upper), upper)
+    r, c = r[rows], c[all_columns]
+    lower, upper = bounds.certified(block, f, r, c, value, moves)
+    i = int(plan.mass.argmax())
+    left_out = np.abs(sums[0] - r) @ block[:, to[i]] + block[at[i]] @ np.abs(sums[1] - c)
+    return Exact(plan, whole_f, whole_g, value, min(lower, upper), upper, float(left_out))
 
 
 def exact_on_line(places: Array, M: Array, r: Array, c: Array) -> Exact:

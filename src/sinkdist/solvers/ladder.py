@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,8 +35,7 @@ UNDERFLOW = 745.0  #: the exponent below which exp is 0
 WORK = 1e8  #: kernel entries read between two looks at the outside world
 
 
-@dataclass(frozen=True, slots=True)
-class Climb:
+class Climb(NamedTuple):
     """Where a climb ended: potentials, value and error of their plan, and how it stands.
 
     ``plan`` is the same plan without the rounding of the potentials; None where that is not seen.
@@ -69,11 +68,13 @@ def _without_outliers(M: Array, lam: float, r: Array, c: Array) -> Array:
     ``2 min(m, n)`` moves, which bounds how far potentials lie apart. The cost that no plan can
     avoid is estimated by the cheapest move of every bin.
     """
+    top, fewest = float(M.max()), min(M.shape)
+    if lam * top <= OUTLIER * fewest * UNDERFLOW:  # below the bound, whatever is needed
+        return M
     needed = max(float(M.min(axis=1).max()), float(M.min(axis=0).max()))
-    fewest = min(M.shape)
     entropy = UNDERFLOW + 2.0 * abs(math.log(min(float(r.min()), float(c.min()))))
     bound = 2.0 * fewest * needed + fewest * entropy / lam
-    return M if float(M.max()) <= OUTLIER * bound else np.minimum(M, bound)
+    return M if top <= OUTLIER * bound else np.minimum(M, bound)
 
 
 def _as_returned(
@@ -82,11 +83,11 @@ def _as_returned(
     """What came of costs that may be clipped, told of ``M``; the plan, where potentials blur it."""
     blurred = is_blurred(lam, end.f, end.g, tol)
     if costs is M:
-        return end if blurred else replace(end, plan=None)
+        return end if blurred else end._replace(plan=None)
     P = entropic_plan(M, lam, end.f, end.g) if end.plan is None else end.plan.dense(M, lam)
     value, error = value_and_error(P, M, r, c)
     act = DONE if error <= tol else (SLOW if end.act == DONE else end.act)
-    return replace(end, value=value, error=error, act=act, plan=end.plan if blurred else None)
+    return end._replace(value=value, error=error, act=act, plan=end.plan if blurred else None)
 
 
 def _climb(
@@ -115,7 +116,7 @@ def _climb(
         f, g = end.f, end.g
         if rung > 0:
             f, g, before = (*_extrapolated(f, g, before, here, RATIO * here), (f, g, here))
-    return replace(end, n_iter=n_iter)
+    return end._replace(n_iter=n_iter)
 
 
 def climb_through(
@@ -166,8 +167,12 @@ def _rung(
         stabilised_kernel(M, lam, f, g, K, K.view(np.int64))
         u, v, act, error, made = _newton_on(K, r, c, control, tol, allowance - reads, stop)
         reads += made
+        with np.errstate(divide="ignore"):  # a scaling of 0 is found below
+            log_u, log_v = np.log(u), np.log(v)
+        if not math.isfinite(float(log_u.sum()) + float(log_v.sum())):
+            act = BROKEN
         if act != BROKEN:
-            plan, log_u, log_v = ScaledPlan(f, g, u, v), np.log(u), np.log(v)
+            plan = ScaledPlan(f, g, u, v)
             f, g = f + log_u / lam, g + log_v / lam
             trusted = log_u.max() + log_v.max() < TRUSTED
             if trusted and (act == DONE or (act == GO and reads >= allowance)):
@@ -178,7 +183,7 @@ def _rung(
         if act in (BROKEN, SLOW):
             failures += 1
             newton.begin(control)
-            sweeps = max(1, min(10 * 2**failures, allowance - reads))
+            sweeps = max(1, min(10 * 2**failures, (allowance - reads) // 2))
             made, error = log_sweeps(M, lam, r, c, f, g, tol, sweeps, stop)
             reads += 2 * made
             stuck = failures > 2 and not error < 0.5 * best

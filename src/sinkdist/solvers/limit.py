@@ -36,9 +36,11 @@ def reconsidered(
     outcome: Outcome, costs: Array, r: Array, c: Array, tol: float, stop: Stop
 ) -> Outcome:
     """An outcome on bins with mass; the exact one where rounding is why it is not solved."""
+    if outcome.status == CONVERGED:
+        return outcome
     lost = not outcome.error <= _POSSIBLE
     hopeful = _entropy(r, c) <= tol * outcome.lam * float(costs.max())
-    if outcome.status == CONVERGED or not (lost or hopeful):
+    if not (lost or hopeful):
         return outcome
     other = at_the_limit(costs, outcome.lam, r, c, tol, stop)
     other.n_iter += outcome.n_iter

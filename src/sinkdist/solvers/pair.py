@@ -296,8 +296,10 @@ def _fixed(
         u, v = scalings
         wanted = task.keep or task.measured
         error = float(np.abs(u * (K @ v) - r).sum()) if wanted else np.nan  # columns are exact
-        f, g = np.log(u) / lam, np.log(v) / lam
-        return Outcome(plan_cost(K, costs, u, v), error, steps, FIXED, ALGORITHM1, f, g, lam)
+        outcome = Outcome(plan_cost(K, costs, u, v), error, steps, FIXED, ALGORITHM1, lam=lam)
+        if task.keep:
+            outcome.f, outcome.g = np.log(u) / lam, np.log(v) / lam
+        return outcome
     f, g = algorithm1_log(costs, lam, r, c, steps, task.stop)
     P = plan_with_exact_columns(costs, lam, f, c)
     value, error = value_and_error(P, costs, r, c)
