@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sinkdist.interrupts import Stop
-from sinkdist.passes.compiled import Array
+from sinkdist.passes.compiled import Array, compiled
 from sinkdist.passes.exponential import stabilised_kernel
 from sinkdist.passes.pair import mean_cost, plan_cost, row_pass
 from sinkdist.plans import ScaledPlan, entropic_plan, is_blurred, value_and_error
@@ -167,18 +167,16 @@ def _rung(
         stabilised_kernel(M, lam, f, g, K, K.view(np.int64))
         u, v, act, error, made = _newton_on(K, r, c, control, tol, allowance - reads, stop)
         reads += made
-        with np.errstate(divide="ignore"):  # a scaling of 0 is found below
-            log_u, log_v = np.log(u), np.log(v)
-        if not math.isfinite(float(log_u.sum()) + float(log_v.sum())):
+        new_f, new_g = np.empty(r.size), np.empty(c.size)
+        largest = _absorb(f, g, u, v, lam, new_f, new_g) if act != BROKEN else np.nan
+        if math.isnan(largest):
             act = BROKEN
-        if act != BROKEN:
-            plan = ScaledPlan(f, g, u, v)
-            f, g = f + log_u / lam, g + log_v / lam
-            trusted = log_u.max() + log_v.max() < TRUSTED
-            if trusted and (act == DONE or (act == GO and reads >= allowance)):
+        else:
+            plan, f, g = ScaledPlan(f, g, u, v), new_f, new_g
+            if largest < TRUSTED and (act == DONE or (act == GO and reads >= allowance)):
                 return Climb(f, g, plan_cost(K, M, u, v), error, reads, act, plan)
-            stuck = np.array_equal(f, plan.f) and np.array_equal(g, plan.g)  # lost in rounding
-            if stuck or reads >= allowance:
+            stuck = act == GO and np.array_equal(f, plan.f) and np.array_equal(g, plan.g)
+            if stuck or reads >= allowance:  # lost in rounding, or at the end
                 return _swept(M, lam, r, c, f, g, tol, reads, SLOW if stuck else GO)
         if act in (BROKEN, SLOW):
             failures += 1
@@ -191,6 +189,27 @@ def _rung(
             if error <= tol or reads >= allowance or stuck:
                 act = DONE if error <= tol else (SLOW if stuck else GO)
                 return _swept(M, lam, r, c, f, g, tol, reads, act)
+
+
+@compiled
+def _absorb(
+    f: Array, g: Array, u: Array, v: Array, lam: float, new_f: Array, new_g: Array
+) -> float:
+    """Potentials with the scalings in them; the largest logarithm of ``u v``, NaN for one of 0."""
+    largest_u, largest_v = -np.inf, -np.inf
+    for i in range(u.size):
+        if not (u[i] > 0.0 and u[i] < np.inf):
+            return np.nan
+        log_u = math.log(u[i])
+        largest_u = max(largest_u, log_u)
+        new_f[i] = f[i] + log_u / lam
+    for j in range(v.size):
+        if not (v[j] > 0.0 and v[j] < np.inf):
+            return np.nan
+        log_v = math.log(v[j])
+        largest_v = max(largest_v, log_v)
+        new_g[j] = g[j] + log_v / lam
+    return largest_u + largest_v
 
 
 def _swept(
