@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sinkdist.api import distance, pairwise, solve
     from sinkdist.divergences import divergence
     from sinkdist.errors import (
+        ClusterWarning,
         ConvergenceWarning,
         IncompleteError,
         InputError,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from sinkdist.solution import Solution, Status
 
 __all__ = [
+    "ClusterWarning",
     "ConvergenceWarning",
     "Ground",
     "IncompleteError",
@@ -52,6 +54,7 @@ __all__ = [
 
 # Public names are imported when first used: `import sinkdist` stays quick, Numba waits for a solve.
 _HOME = {
+    "ClusterWarning": "errors",
     "ConvergenceWarning": "errors",
     "Ground": "ground",
     "IncompleteError": "errors",

@@ -30,7 +30,9 @@ __all__ = [
     "bracket",
     "bracket_of_penalised",
     "certified",
+    "column_potential",
     "emd_below",
+    "information",
     "least_at",
     "measure",
     "rounded",
@@ -132,9 +134,7 @@ def measure(
 
     ``total`` is the mass of the plan that the potentials give, if that is not ``P``.
     """
-    entropy = _entropy(P)
-    rows, columns = P.sum(axis=1), P.sum(axis=0)
-    alpha = max(0.0, -entropy - float(rows @ np.log(r)) - float(columns @ np.log(c)))
+    entropy, alpha = _entropy(P), information(P, r, c)
     G = rounded(P, r, c, M)
     cost = float(np.vdot(G, M))
     upper = cost_above(cost, M, r, c, Moves.of(G))
@@ -246,6 +246,21 @@ def divergence_above(
     found = float(np.vdot(G, logs - exponent)) + (total - 1.0)
     sizes = lam * float(np.abs(f) @ r + np.abs(g) @ c + np.vdot(G, M)) - float(np.vdot(G, logs))
     return max(0.0, found) + rounding_of(r.size + c.size) * (sizes + 2.0)
+
+
+def column_potential(M: Array, lam: float, f: Array, c: Array) -> Array:
+    """The best potential of the columns for one of the rows: their plan has the columns' masses."""
+    with np.errstate(over="ignore"):
+        exponents = lam * (f[:, None] - M)
+    top = exponents.max(axis=0)
+    sums = np.exp(exponents - top).sum(axis=0)
+    return np.asarray((np.log(c) - top - np.log(sums)) / lam)
+
+
+def information(P: Array, r: Array, c: Array) -> float:
+    """``KL(P || r c^T)``, of a plan that may be no coupling; at least 0."""
+    rows, columns = P.sum(axis=1), P.sum(axis=0)
+    return max(0.0, -_entropy(P) - float(rows @ np.log(r)) - float(columns @ np.log(c)))
 
 
 def information_above(G: Array, r: Array, c: Array) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,7 @@ __all__ = ["Call", "read_call", "read_families", "refuse_choice", "require_range
 
 _LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
 _SINGLE = 1e-33, 1e37  #: largest costs that leave room for smaller distances in float32
+_MODERATE = 1e-30, 1e30  #: largest costs whose products with kernels and scalings are safe
 _WEAK = 1e-14  #: lam times the largest cost that changes nothing
 _CHECKED_BINS = 512  #: up to which every triangle is looked at for a single pair
 
@@ -35,14 +37,23 @@ class Call:
     solver: table.Solver
     dtype: np.dtype[Any]
 
-    def task(self, keep: bool, workers: int, pairs: int = 1, measured: bool = False) -> Task:
-        """The same for the solvers, with the kernel prepared where there is one."""
+    def task(
+        self, keep: bool, workers: int, pairs: int = 1, measured: bool = False, *,
+        as_given: bool = False,
+    ) -> Task:  # fmt: skip
+        """The same for the solvers, with the kernel prepared where there is one.
+
+        ``as_given`` keeps the caller's unit of cost, however large or small costs are.
+        """
         gibbs = block_gibbs = None
         metric = False
-        kind, ground, stop = self.strength.kind, self.ground, self.stopping
+        ground, strength, unit = self.ground, self.strength, 1.0
+        if not as_given:
+            ground, strength, unit = self._in_moderate_units()
+        kind, stop = strength.kind, self.stopping
         if kind is Kind.PENALISED:
-            gibbs = ground.gibbs(self.strength.lam, np.dtype(np.float64))
-            block_gibbs = ground.gibbs(self.strength.lam, self.dtype)
+            gibbs = ground.gibbs(strength.lam, np.dtype(np.float64))
+            block_gibbs = ground.gibbs(strength.lam, self.dtype)
             if not block_gibbs.fits:  # float64 holds more
                 block_gibbs = gibbs
             used = gibbs if pairs == 1 else block_gibbs
@@ -52,9 +63,21 @@ class Call:
             worth = max(ground.shape) <= max(_CHECKED_BINS, pairs)
             metric = ground.is_known_metric or (worth and bool(ground.is_metric))
         return Task(
-            ground, self.strength, gibbs, block_gibbs, self.solver, stop.tol, stop.max_iter,
-            stop.iterations, keep, metric, measured,
+            ground, strength, gibbs, block_gibbs, self.solver, stop.tol, stop.max_iter,
+            stop.iterations, keep, metric, measured, unit,
+            None if kind is Kind.CONSTRAINED else self.strength.lam,
         )  # fmt: skip
+
+    def _in_moderate_units(self) -> tuple[Ground, Strength, float]:
+        """Costs of moderate size, and the strength in their unit; the unit is a power of two."""
+        ground, strength = self.ground, self.strength
+        least, most = _MODERATE
+        if least <= ground.max <= most or ground.max == 0.0:
+            return ground, strength, 1.0
+        unit = 2.0 ** math.frexp(ground.max)[1]
+        if strength.kind is Kind.PENALISED:
+            strength = Strength(min(max(strength.lam * unit, 1e-300), 1e300))
+        return ground.moved("moderate", lambda costs: ground.scaled(unit)), strength, unit
 
 
 def read_call(

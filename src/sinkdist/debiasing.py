@@ -116,7 +116,7 @@ def debiasing(call: Call, A: Histograms, B: Histograms, workers: int) -> Debiasi
             f"this one {found}. Use distance, or make it symmetric, as by (M + M.T) / 2."
         )
     kernel = _kernel(call, lam) if kind is Kind.PENALISED else None
-    task = call.task(kernel is not None, workers, A.n + B.n)
+    task = call.task(kernel is not None, workers, A.n + B.n, as_given=True)
     first = _self_terms(task, kernel, A, workers)
     second = first if A is B else _self_terms(task, kernel, B, workers)
     return Debiasing(lam, kernel, first, second, *identities(A, B))

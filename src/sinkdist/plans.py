@@ -18,6 +18,7 @@ __all__ = [
     "ScaledPlan",
     "SparsePlan",
     "entropic_plan",
+    "in_units",
     "is_blurred",
     "on_all_bins",
     "value_and_error",
@@ -96,6 +97,13 @@ class ScaledPlan:
 
 #: A plan that is not that of the potentials which go with it.
 Plan = SparsePlan | ScaledPlan
+
+
+def in_units(plan: Plan | None, unit: float) -> Plan | None:
+    """A plan whose potentials are costs in a ``unit``, in the caller's."""
+    if not isinstance(plan, ScaledPlan):
+        return plan
+    return ScaledPlan(plan.f * unit, plan.g * unit, plan.u, plan.v)
 
 
 def entropic_plan(M: Array, lam: float, f: Array, g: Array) -> npt.NDArray[np.float64]:

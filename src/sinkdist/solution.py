@@ -163,10 +163,10 @@ class Solution:
         if P.shape != (rows.size, columns.size):
             M, P = M[np.ix_(rows, columns)], P[np.ix_(rows, columns)]
         lam, known = self._lam(k), self._known_bracket(k)
-        total = None
+        f, g, total = f[rows], g[columns], None
         if self._special(k) is not None and 0.0 < lam < np.inf:
-            total = float(entropic_plan(M, lam, f[rows], g[columns]).sum())
-        pair = bounds.measure(P, M, lam, f[rows], g[columns], r, c, total)
+            g, total = bounds.column_potential(M, lam, f, c), 1.0
+        pair = bounds.measure(P, M, lam, f, g, r, c, total)
         if lam == np.inf and known is not None:  # proven by the solver, to the last bits
             pair = replace(pair, lower=known[0], upper=known[1], gap=known[1] - known[0])
         return pair

@@ -18,7 +18,9 @@ class Enclosure:
         return self.lower <= other.upper and other.lower <= self.upper
 
     def cut(self, other):
-        """What both allow."""
+        """What both allow; this one where the other has too few digits to meet it."""
+        if not self.meets(other):
+            return self
         return Enclosure(max(self.lower, other.lower), min(self.upper, other.upper))
 
     @property

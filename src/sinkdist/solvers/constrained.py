@@ -31,7 +31,7 @@ from sinkdist.passes.compiled import (
 )
 from sinkdist.passes.exponential import stabilised_kernel
 from sinkdist.passes.pair import gather, mean_cost, plan_cost
-from sinkdist.plans import ScaledPlan, SparsePlan, is_blurred
+from sinkdist.plans import ScaledPlan, SparsePlan, entropic_plan, is_blurred
 from sinkdist.solvers import newton
 from sinkdist.solvers.exact import Exact, exact_pair
 from sinkdist.solvers.ladder import climb
@@ -163,7 +163,8 @@ def _by_climbing(
         end = climb(M, lam, r, c, finest, max(1, max_iter - made), stop)
         made += end.n_iter
         phi = lam * float(end.f @ r + end.g @ c) + _entropy(r) + _entropy(c)
-        here = (lam, phi, end.value, max(phi - lam * end.value, 0.0))
+        P = entropic_plan(M, lam, end.f, end.g) if end.plan is None else end.plan.dense(M, lam)
+        here = (lam, phi, end.value, bounds.information(P, r, c))
         low, high = (here, high) if here[3] <= alpha else (low, here)
         proven = bounds.bracket(M, lam, end.f, end.g, r, c, alpha)
         best = max(best[0], proven[0]), min(best[1], proven[1])

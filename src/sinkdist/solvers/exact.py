@@ -30,6 +30,7 @@ __all__ = ["GAP", "Exact", "exact_on_line", "exact_pair", "load_simplex"]
 
 GAP = 1e-9  #: of the value: what counts as solved
 _FINE = 1e-11  #: of the value: what rounding may cost before integers take over
+_SAME = 1e-13  #: of the value: what its plan may cost more or less
 _OUTLIER = 1e4  #: times the median: costs beyond this are looked at apart
 _STEPS = 10**8  #: of the simplex; more than it ever needed here
 
@@ -214,7 +215,7 @@ def exact_on_line(places: Array, M: Array, r: Array, c: Array) -> Exact:
     f[order], g[order] = potential, -potential
     f[r == 0.0], g[c == 0.0] = -np.inf, -np.inf
     rows, columns, mass = _monotone(a, b)
-    if abs(math.fsum(mass * M[order[rows], order[columns]]) - value) > _FINE * value:
+    if abs(math.fsum(mass * M[order[rows], order[columns]]) - value) > _SAME * value:
         rows, columns, mass = _monotone_in_integers(a, b)
     plan = SparsePlan(order[rows], order[columns], mass)
     return Exact(plan, f, g, value, max(0.0, value - rounding), value + rounding)

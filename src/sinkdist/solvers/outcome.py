@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sinkdist.passes.compiled import Array
-from sinkdist.plans import Plan
+from sinkdist.plans import Plan, in_units
 from sinkdist.solution import Status
 from sinkdist.solvers.relaxation import BROKEN, DONE, GO, SLOW
 
@@ -50,6 +50,13 @@ class Outcome:
     plan: Plan | None = None
     bracket: tuple[float, float] | None = None  #: proven, where that takes more than the plan
 
+    def in_units_of(self, unit: float, asked_lam: float | None) -> None:
+        """Turn costs that are in a ``unit`` into the caller's."""
+        self.value *= unit
+        self.lam = self.lam / unit if asked_lam is None else asked_lam
+        self.f, self.g = (None if x is None else x * unit for x in (self.f, self.g))
+        self.plan, self.bracket = in_units(self.plan, unit), _times(self.bracket, unit)
+
 
 @dataclass(slots=True)
 class Answers:
@@ -76,6 +83,15 @@ class Answers:
             f, g, [None] * pairs if keep else None, [None] * pairs if keep else None,
         )  # fmt: skip
 
+    def in_units_of(self, unit: float, asked_lam: float | None) -> None:
+        """Turn costs that are in a ``unit`` into the caller's."""
+        self.value *= unit
+        self.lam = self.lam / unit if asked_lam is None else np.full(self.lam.shape, asked_lam)
+        self.f, self.g = (None if x is None else x * unit for x in (self.f, self.g))
+        if self.plans is not None and self.brackets is not None:
+            self.plans = [in_units(plan, unit) for plan in self.plans]
+            self.brackets = [_times(bracket, unit) for bracket in self.brackets]
+
     def put(self, pairs: Any, part: Answers | Outcome) -> None:
         """Write the numbers of some pairs, potentials apart."""
         self.value[pairs], self.error[pairs] = part.value, part.error
@@ -100,6 +116,11 @@ class Answers:
                 self.plans[pair] = part.plans[k]
             if self.brackets is not None and part.brackets is not None:
                 self.brackets[pair] = part.brackets[k]
+
+
+def _times(bracket: tuple[float, float] | None, unit: float) -> tuple[float, float] | None:
+    """A bracket in another unit."""
+    return None if bracket is None else (bracket[0] * unit, bracket[1] * unit)
 
 
 def potential(scaling: Array, lam: float) -> Array:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from sinkdist.bounds import least_at, rounding_of
@@ -41,8 +39,7 @@ from sinkdist.strength import Kind
 
 __all__ = [
     "block_of", "fall_back", "in_double", "is_certified", "is_hopeless",
-    "is_moderate", "solve_along",
-    "solve_interruptibly", "solve_pair",
+    "solve_along", "solve_in_units", "solve_interruptibly", "solve_pair",
 ]  # fmt: skip
 
 TIGHT = 1e-8  #: a tolerance that rounding may keep the search for alpha from
@@ -65,6 +62,14 @@ def solve_interruptibly(
 
 def solve_pair(task: Task, r: Array, c: Array) -> tuple[Outcome, Array | None, Array | None]:
     """One pair; the outcome, and the bins with mass of both sides (None for all)."""
+    outcome, rows, columns = solve_in_units(task, r, c)
+    if task.unit != 1.0:
+        outcome.in_units_of(task.unit, task.asked_lam)
+    return outcome, rows, columns
+
+
+def solve_in_units(task: Task, r: Array, c: Array) -> tuple[Outcome, Array | None, Array | None]:
+    """The same in the task's own unit of cost."""
     kind = task.strength.kind
     if kind is Kind.EXACT:
         return _exact(task, r, c), None, None
@@ -178,33 +183,10 @@ def _exact(task: Task, r: Array, c: Array) -> Outcome:
     return Outcome(end.value, error, 1, status, ran, end.f, end.g, np.inf, end.plan, bracket)
 
 
-def is_moderate(largest: float) -> bool:
-    """Whether squares and inverses of costs are far from the ends of floats."""
-    return largest == 0.0 or 1e-100 < largest < 1e100
-
-
 def _constrained(task: Task, costs: Array, r: Array, c: Array) -> Outcome:
-    """The hard constraint, in a unit of cost that floats have room for."""
-    if is_moderate(task.ground.max):
-        return _constrained_in_units(task, costs, r, c, 1.0)
-    unit = 2.0 ** math.frexp(task.ground.max)[1]  # a power of two: nothing is rounded
-    outcome = _constrained_in_units(task, costs / unit, r, c, unit)
-    outcome.value *= unit
-    outcome.lam /= unit
-    assert outcome.f is not None and outcome.g is not None
-    outcome.f, outcome.g = outcome.f * unit, outcome.g * unit
-    if outcome.bracket is not None:
-        outcome.bracket = outcome.bracket[0] * unit, outcome.bracket[1] * unit
-    if isinstance(outcome.plan, ScaledPlan):
-        plan = outcome.plan
-        outcome.plan = ScaledPlan(plan.f * unit, plan.g * unit, plan.u, plan.v)
-    return outcome
-
-
-def _constrained_in_units(task: Task, costs: Array, r: Array, c: Array, unit: float) -> Outcome:
     """The hard constraint; the exact distance where its plan satisfies it."""
     alpha, mean = task.strength.alpha, mean_cost(costs, r, c)
-    least = least_at(mean, (task.ground.max - task.ground.min) / unit, alpha)
+    least = least_at(mean, task.ground.max - task.ground.min, alpha)
     if mean - least <= 0.5 * task.tol * mean:  # too small to be seen
         outcome = _independent(costs, r, c)
         rounding = 3.0 * rounding_of(r.size + c.size) * mean

@@ -29,6 +29,11 @@ class Task:
         Whether the costs are known to be a metric.
     measured : bool
         Whether the marginal error is wanted where it is not a by-product.
+    unit : float
+        What costs, and one over lam, are in here: a power of two, where the caller's costs are so
+        large or small that products of them would leave the range of floats.
+    asked_lam : float or None
+        The lam that was asked for, in the caller's unit; None where there is none.
     stop : Stop
         Set when nobody waits for the answer any more.
     """
@@ -44,4 +49,6 @@ class Task:
     keep: bool
     metric: bool = False
     measured: bool = False
+    unit: float = 1.0
+    asked_lam: float | None = None
     stop: Stop = field(default_factory=Stop)

@@ -29,9 +29,8 @@ from sinkdist.solvers.pair import (
     in_double,
     is_certified,
     is_hopeless,
-    is_moderate,
     may_be_hopeless,
-    solve_pair,
+    solve_in_units,
 )
 from sinkdist.solvers.relaxation import BROKEN, DONE, GO, SLOW
 from sinkdist.solvers.scaling import LONG, scale_each
@@ -50,6 +49,14 @@ _BLOCK_ENTRIES = {np.dtype(np.float64): 160**2, np.dtype(np.float32): 90**2}
 
 def solve_tile(task: Task, R: Array, C: Array) -> Answers:
     """Answer the pairs ``(R, C)``; ``R`` has one row, shared, or one per pair; no row is empty."""
+    answers = _solve_in_units(task, R, C)
+    if task.unit != 1.0:
+        answers.in_units_of(task.unit, task.asked_lam)
+    return answers
+
+
+def _solve_in_units(task: Task, R: Array, C: Array) -> Answers:
+    """The same in the task's own unit of cost."""
     answers = Answers.blank(len(C), task.ground.shape, task.strength.lam, task.keep)
     gibbs, kind = task.block_gibbs, task.strength.kind
     sizes = np.count_nonzero(R, axis=1) * np.count_nonzero(C, axis=1)
@@ -58,11 +65,7 @@ def solve_tile(task: Task, R: Array, C: Array) -> Answers:
         answers.value[:] = np.einsum("kj,kj->k", C, R.astype(float) @ task.ground.costs)
         answers.error[:], answers.n_iter[:] = 0.0, 1
         answers.status[:], answers.solver[:] = Status.CONVERGED, INDEPENDENCE
-    elif (
-        kind is Kind.CONSTRAINED
-        and not (is_certified(task) or large)
-        and is_moderate(task.ground.max)
-    ):
+    elif kind is Kind.CONSTRAINED and not (is_certified(task) or large):
         _constrain(task, R, C, sizes, answers)
     elif gibbs is None or not gibbs.fits or (len(C) < _BLOCK_PAIRS and (large or task.iterations)):
         for k in range(len(C)):
@@ -80,7 +83,7 @@ def solve_tile(task: Task, R: Array, C: Array) -> Answers:
 
 def _alone(task: Task, R: Array, C: Array, k: int, answers: Answers) -> None:
     """Answer one pair as if it were the only one."""
-    outcome, rows, columns = solve_pair(task, R[k if len(R) > 1 else 0], C[k])
+    outcome, rows, columns = solve_in_units(task, R[k if len(R) > 1 else 0], C[k])
     answers.put(k, outcome)
     answers.put_potentials(k, *_all(rows, columns, R, C), outcome.f, outcome.g)
     if answers.plans is not None:
