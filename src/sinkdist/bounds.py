@@ -272,7 +272,9 @@ def information_above(G: Array, r: Array, c: Array) -> float:
     q = np.outer(r, c)
     x = (G - q) / np.where(q > 0.0, q, 1.0)
     logs = np.log1p(np.maximum(x, -1.0 + _EPS))
-    terms = np.where(np.abs(x) < 1e-3, x * x * (0.5 - x * (1 / 6 - x / 12)), (1.0 + x) * logs - x)
+    small = np.clip(x, -1e-3, 1e-3)
+    series = small * small * (0.5 - small * (1 / 6 - small / 12))
+    terms = np.where(np.abs(x) < 1e-3, series, (1.0 + x) * logs - x)
     off = float(np.abs(r - G.sum(axis=1)).sum() + np.abs(c - G.sum(axis=0)).sum())
     unit = rounding_of(r.size + c.size)
     size = float(np.vdot(q, np.abs(x)))  # what rounding x may change

@@ -22,6 +22,8 @@ def _apart(problem, first, second):
     allowed = promise * max(abs(first), abs(second)) + vanishing(problem)
     if problem.dtype == np.float32:  # nothing is promised of what is far below the costs
         allowed += SINGLE * float(np.median(problem.M))
+        if problem.kind in ("penalised", "constrained"):  # alone it is solved in float64
+            allowed += problem.tol * float(problem.M.max())
     return first != second and not abs(first - second) <= allowed
 
 

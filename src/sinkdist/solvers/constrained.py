@@ -168,19 +168,20 @@ def _by_climbing(
         low, high = (here, high) if here[3] <= alpha else (low, here)
         proven = bounds.bracket(M, lam, end.f, end.g, r, c, alpha)
         best = max(best[0], proven[0]), min(best[1], proven[1])
-        narrow = _is_narrow(best, end.value, tol) and here[3] <= alpha
+        inside = here[3] <= alpha and end.error <= tol
+        narrow = inside and _is_narrow(best, end.value, tol)
         failed = end.act != DONE and end.error > tol
         if narrow or failed or made >= max_iter or lam * top > FARTHEST:
             act = DONE if narrow else (end.act if failed else (GO if made >= max_iter else SLOW))
             return Constrained(
                 lam, end.value, end.error, made, act, end.f, end.g, best, plan=end.plan
             )
-        inside = alpha - min(AIM * tol * end.value * lam, 0.5 * alpha)
+        aim = alpha - min(AIM * tol * end.value * lam, 0.5 * alpha)
         streak = streak + 1 if (here[3] <= alpha) == (there[3] <= alpha) else 0
         if high[0] == np.inf:
             lam = GROWTH * lam
         else:
-            lam = _next_lam(there, here, inside, low, high)
+            lam = _next_lam(there, here, aim, low, high)
             lam = _unstuck(lam, here[0], low[0], high[0], streak) if low[0] > 0.0 else lam
         there = here
 

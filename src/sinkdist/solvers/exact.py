@@ -31,6 +31,7 @@ __all__ = ["GAP", "Exact", "exact_on_line", "exact_pair", "load_simplex"]
 GAP = 1e-9  #: of the value: what counts as solved
 _FINE = 1e-11  #: of the value: what rounding may cost before integers take over
 _SAME = 1e-13  #: of the value: what its plan may cost more or less
+_QUICK = 2048  #: moves among which integers take milliseconds
 _OUTLIER = 1e4  #: times the median: costs beyond this are looked at apart
 _STEPS = 10**8  #: of the simplex; more than it ever needed here
 
@@ -93,10 +94,9 @@ def exact_pair(
     G, g = _simplex(np.ascontiguousarray(M[np.ix_(rows, columns)]), a[rows], b[columns])
     at, to = np.nonzero(G)
     found = _certified(M, r, c, _whole(rows, columns, at, to, G[at, to], stay, common), columns, g)
-    if (
-        found.upper - found.lower <= min(within, GAP) * found.upper
-        and found.left_out <= _FINE * found.value
-    ):
+    narrow = found.upper - found.lower <= min(within, GAP) * found.upper
+    fine = _FINE if rows.size * columns.size > _QUICK else _SAME
+    if narrow and found.left_out <= fine * found.value:
         return found
     return _in_integers(M, r, c, found, stop)
 

@@ -43,6 +43,7 @@ __all__ = [
 ]  # fmt: skip
 
 TIGHT = 1e-8  #: a tolerance that rounding may keep the search for alpha from
+SMALL_BALL = 1e-9  #: the same of an alpha
 HOPELESS = 25.0  #: lam times the mean cost beyond which Newton is not preceded by sweeps
 EASY = 30.0  #: lam times the largest cost below which that is not even asked
 #: Entries of a pair's kernel from which one compiled call may take longer than Ctrl-C may wait.
@@ -208,9 +209,9 @@ def _constrained(task: Task, costs: Array, r: Array, c: Array) -> Outcome:
 def is_certified(task: Task) -> bool:
     """Whether a pair under the hard constraint has to prove its bracket to be called solved.
 
-    Where the tolerance is far above rounding, what the search knows is as good as a proof.
+    Where tolerance and alpha are far above rounding, what the search knows is as good as a proof.
     """
-    return task.keep or task.tol <= TIGHT
+    return task.keep or task.tol <= TIGHT or task.strength.alpha < SMALL_BALL
 
 
 def _independent(costs: Array, r: Array, c: Array) -> Outcome:
