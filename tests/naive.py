@@ -132,13 +132,13 @@ def lower_bound(M, f, r, c):
 
 
 def best_lower_bound(M, lam, f, g, r, c):
-    """The best of these bounds: by either side without log(mass) / lam, and by the rows with it."""
-    found = [0.0, lower_bound(M, f, r, c)]
+    """The best of these bounds: by either side, with and without log(mass) / lam, else from 0."""
+    found = [0.0]
     for costs, potential, here, there in ((M, f, r, c), (transposed(M), g, c, r)):
         without = [
             p - math.log(x) / lam if x > 0 else p for p, x in zip(potential, here, strict=True)
         ]
-        found.append(lower_bound(costs, without, here, there))
+        found += [lower_bound(costs, start, here, there) for start in (potential, without)]
     if max(found) == 0.0:
         found.append(lower_bound(M, [0.0] * len(r), r, c))
     return max(found)

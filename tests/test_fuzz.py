@@ -67,7 +67,7 @@ TAMPERED = [
     (checks.ordered, LAM, lambda a: {"bounds": a.bounds[::-1]}),
     (checks.ordered, LAM, lambda a: {"bracket": (a.value * 1.1, a.value * 1.2)}),
     (checks.lam_as_asked, LAM, lambda a: {"lam": np.nextafter(3.0, 4.0)}),
-    (checks.cap_holds, LAM, lambda a: {"n_iter": 10_011}),
+    (checks.cap_holds, LAM, lambda a: {"n_iter": 10_061}),
     (truths.emd_bounds_hold, LAM, lambda a: {"bounds": (a.bounds[1], a.bounds[1] + 1.0)}),
     (truths.emd_bounds_hold, EXACT, lambda a: {"bounds": (0.0, a.bounds[0])}),
     (truths.bracket_holds, LAM, lambda a: {"bracket": (a.value * (1 + 1e-5), 9.0)}),

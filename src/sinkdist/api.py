@@ -73,7 +73,7 @@ def solve(
         Bound on the L1 violation of the marginals, and with `alpha` on the relative width of the
         value's bracket; 1e-6 in float64, 1e-4 in float32.
     max_iter : int, optional
-        Cap on the reads of the kernel; 10,000.
+        Cap on the reads of the kernel; 10,000. A step under way may take some dozens more.
     iterations : int, optional
         Run exactly this many steps of the paper's Algorithm 1 instead, with no test.
     solver : str

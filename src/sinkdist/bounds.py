@@ -195,7 +195,7 @@ def emd_below(M: Array, lam: float, f: Array, g: Array, r: Array, c: Array) -> f
     row_side, column_side = [f], [g]
     if 0.0 < lam < np.inf:
         with np.errstate(over="ignore", invalid="ignore"):
-            row_side, column_side = [f, f - np.log(r) / lam], [g - np.log(c) / lam]
+            row_side, column_side = [f, f - np.log(r) / lam], [g, g - np.log(c) / lam]
     values = [_dual_value(M, x, r, c) for x in row_side]
     values += [_dual_value(M.T, y, c, r) for y in column_side]
     best = max(value - rounding for value, rounding in values)

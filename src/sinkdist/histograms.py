@@ -247,8 +247,7 @@ def _with_care(
         off = np.flatnonzero(~(np.abs(totals - 1.0) <= _slack(values)))
         if off.size:
             raise InputError(place.wrong_sum(off, float(totals[off[0]])))
-    if not normalize:
-        totals[np.abs(totals - 1.0) <= _rounding(rows)] = 1.0
+    totals[np.abs(totals - 1.0) <= _rounding(rows)] = 1.0
     if (totals != 1.0).any():
         rows = with_masses(rows, masses(rows) / spread(totals, rows))
     return Histograms(
