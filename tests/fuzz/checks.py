@@ -50,7 +50,9 @@ def slack(problem):
 
 def vanishing(problem):
     """What is lost where an entry of a plan is too small to be a number."""
-    return float(problem.M.max()) * (1e-115 if problem.dtype == np.float64 else 1e-37)
+    if problem.dtype == np.float64:
+        return 1e-115 * float(problem.M.max())
+    return 1e-37 * max(1.0, float(problem.M.max()))
 
 
 def plan_error(problem, pair, answer):
@@ -127,7 +129,7 @@ def proof_is_narrow(problem, pair, answer):
         return
     low, high = answer.bracket
     r, c = (np.array(side, float) for side in masses(problem, pair))
-    wide = slack(problem) * float(r @ problem.M @ c)  # histograms are rounded, too
+    wide = slack(problem) * float(r @ problem.M @ c) + vanishing(problem)
     if problem.kind == "constrained" and not high - low <= problem.tol * high * (1 + 1e-9) + wide:
         yield f"converged to tol={problem.tol}, but the bracket is {answer.bracket}"
     if problem.kind == "exact" and not high - low <= 1e-8 * high + wide:

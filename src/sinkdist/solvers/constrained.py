@@ -91,13 +91,11 @@ def constrained_pair(
     certify: bool,
 ) -> Constrained:
     """One pair on bins with mass; ``certify`` asks for a proven bracket narrower than tol."""
-    f, g = np.empty(r.size), np.empty(c.size)
     made, inner, bracket = 0, tol, None
     for _ in range(4):
-        lam, value, _, error, reads, act = constrain_pair(
-            M, r, c, alpha, inner, max_iter - made, f, g, stop.flag
+        lam, value, error, reads, act, f, g = _constrain_one(
+            M, r, c, alpha, inner, max_iter - made, stop
         )
-        stop.check()
         made += reads
         if act in (VACUOUS, SLOW):
             exact = exact_pair(M, r, c, metric=False, stop=stop, within=tol)
@@ -123,6 +121,21 @@ def constrained_pair(
     if bracket is None and certify:
         bracket = _bracket(M, lam, f, g, r, c, alpha, value)
     return Constrained(lam, value, error, made, act, f, g, bracket, plan=plan)
+
+
+def _constrain_one(
+    M: Array, r: Array, c: Array, alpha: float, tol: float, max_iter: int, stop: Stop
+) -> tuple[float, float, float, int, int, Array, Array]:
+    """One pair by `constrain_each`: lam, value, error, reads, act and potentials."""
+    value, error, lam = np.zeros(1), np.zeros(1), np.zeros(1)
+    n_iter, act = np.zeros(1, np.int64), np.zeros(1, np.int64)
+    F, G = np.zeros((1, r.size)), np.zeros((1, c.size))
+    constrain_each(
+        M, r[None], c[None], 0, 1, alpha, tol, max_iter, np.inf, value, error, n_iter, lam, act,
+        stop.flag, F, G,
+    )  # fmt: skip
+    stop.check()
+    return float(lam[0]), float(value[0]), float(error[0]), int(n_iter[0]), int(act[0]), F[0], G[0]
 
 
 def _bracket(
@@ -190,8 +203,13 @@ def _by_climbing(
 def constrain_each(
     M: Array, R: Array, C: Array, first: int, last: int, alpha: float, tol: float, max_iter: int,
     spread: float, value: Array, error: Array, n_iter: Array, lam: Array, act: Array, stop: Array,
+    F: Array, G: Array,
 ) -> None:  # fmt: skip
-    """Search lam for the pairs ``first`` to ``last`` of a tile, each on its own bins."""
+    """Search lam for the pairs ``first`` to ``last`` of a tile, each on its own bins.
+
+    Potentials go to ``F, G``, on bins with mass, unless these have no rows. A pair alone comes this
+    way too: Numba's other copy of the search might round differently.
+    """
     d1, d2 = M.shape
     rows, columns = np.empty(d1, np.int64), np.empty(d2, np.int64)
     costs = np.empty(0)
@@ -218,6 +236,11 @@ def constrain_each(
         lam[k], value[k], _, error[k], n_iter[k], act[k] = constrain_pair(
             sub, r, c, alpha, tol, max_iter, f, g, stop
         )
+        if F.shape[0] > 0:
+            for a in range(m):
+                F[k, rows[a]] = f[a]
+            for b in range(n):
+                G[k, columns[b]] = g[b]
 
 
 @shared(MATRIX, VECTOR, VECTOR)
@@ -318,7 +341,7 @@ def constrain_pair(
     f[:], g[:] = 0.0, 0.0
     mean, deviation = spread_of_costs(M, r, c)
     top = M.max()
-    if deviation <= 1e-15 * top:
+    if deviation <= 1e-15 * mean:
         return 0.0, mean, 0.0, 0.0, 1, DONE
     # Nodes are (lam, Phi, value, information): the bracket's ends, and the last one but one.
     nothing, everything = (0.0, 0.0, mean, 0.0), (np.inf, np.inf, 0.0, np.inf)

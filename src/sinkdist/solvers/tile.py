@@ -224,6 +224,7 @@ def _constrain(task: Task, R: Array, C: Array, sizes: Array, answers: Answers) -
     """The hard constraint for each pair in compiled chunks; what is left over is solved alone."""
     R, C = (np.array(in_double(H), order="C") for H in (R, C))
     act, spread = np.full(len(C), SLOW), task.ground.max - task.ground.min
+    nothing = np.zeros((0, 0))
     step = max(1, int(_CHUNK / (100 * sizes.mean())))
     for first in range(0, len(C), step):
         if task.stop.is_set():
@@ -231,7 +232,7 @@ def _constrain(task: Task, R: Array, C: Array, sizes: Array, answers: Answers) -
         constrain_each(
             task.ground.costs, R, C, first, min(first + step, len(C)), task.strength.alpha,
             task.tol, task.max_iter, spread, answers.value, answers.error, answers.n_iter,
-            answers.lam, act, task.stop.flag,
+            answers.lam, act, task.stop.flag, nothing, nothing,
         )  # fmt: skip
     answers.status[:], answers.solver[:] = Status.CONVERGED, CONSTRAINED
     for k in np.flatnonzero(act != DONE):
