@@ -28,8 +28,8 @@ def pair(d):
 {prepare}
 print("ready", flush=True)
 try:
-    {call}
-    print("finished", flush=True)
+    while True:
+        {call}
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 small = Ground.grid(4)
@@ -38,7 +38,7 @@ for options in (dict(lam=3), dict(alpha=0.1), dict(lam=np.inf), dict(lam=3, iter
 print("usable", flush=True)
 """
 
-#: What is prepared (compiled) before, and a call that takes many seconds.
+#: What is prepared (compiled) before, and a call that takes long; it is made until interrupted.
 CALLS = {
     "steps of one pair": (
         "r, c, G = pair(1500); sd.distance(r, c, G, lam=9, iterations=2)",
@@ -63,7 +63,7 @@ CALLS = {
     ),
     "Newton on a large pair": (
         "r, c, G = pair(1500); a, b, H = pair(300); sd.distance(a, b, H, lam=300)",
-        "[sd.distance(r, c, G, lam=300 + k, tol=1e-12) for k in range(1000)]",
+        "sd.distance(r, c, G, lam=300 + rng.random(), tol=1e-12)",
     ),
     "a path": (
         "r, c, G = pair(1500); sd.path(*pair(100), [9, 90])",
@@ -71,7 +71,7 @@ CALLS = {
     ),
     "alpha of one pair": (
         "r, c, G = pair(1800); sd.distance(*pair(200), alpha=1.0)",
-        "[sd.distance(r, c, G, alpha=2.0 + 0.1 * k, tol=1e-9) for k in range(100)]",
+        "sd.distance(r, c, G, alpha=2.0 + rng.random(), tol=1e-9)",
     ),
     "alpha of many pairs, one worker": (
         "r, c, G = pair(300); X = rng.dirichlet(np.ones(300), 60);"
@@ -80,7 +80,7 @@ CALLS = {
     ),
     "the exact distance of one pair": (
         "r, c, G = pair(3000); sd.distance(*pair(50), lam=np.inf)",
-        "[sd.distance(r, c, G, lam=np.inf) for k in range(20)]",
+        "sd.distance(r, c, G, lam=np.inf)",
     ),
     "the exact distance of many pairs": (
         "r, c, G = pair(600); X = rng.dirichlet(np.ones(600), 60);"
@@ -128,5 +128,5 @@ def test_a_call_under_way(name):
 @pytest.mark.parametrize("options", ["lam=9", "alpha=0.5", "lam=300"])
 def test_while_compiling(options, after, tmp_path):
     """With an empty cache the first call compiles for seconds; an interrupt breaks no later one."""
-    calls = "r, c, G = pair(40)", f"[sd.distance(r, c, G, {options}) for k in range(10**9)]"
+    calls = "r, c, G = pair(40)", f"sd.distance(r, c, G, {options})"
     assert interrupted(*calls, after, {"NUMBA_CACHE_DIR": str(tmp_path)}) < LIMIT + 1.0

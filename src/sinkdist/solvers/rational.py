@@ -22,7 +22,7 @@ from sinkdist.passes.compiled import Array
 
 __all__ = ["Optimum", "on_one_total", "transport"]
 
-LOOKS = 1_000_000  #: exact reduced costs before it gives up, which is some seconds
+LOOKS = 100_000  #: exact reduced costs before it gives up, which is less than a second
 _SLACK = 2.0**-50  #: of the terms of a reduced cost: what its computation in floats may lose
 
 #: Nodes are rows 0 .. m - 1 and columns m .. m + n - 1; edges are pairs (row, column) of indices.
