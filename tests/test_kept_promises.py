@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -263,3 +264,33 @@ def test_an_outlier_does_not_spoil_the_exact_distance():
     )
     s = solved(r, c, M, lam=INF)
     assert s.converged and s.value == pytest.approx(found.fun, rel=1e-9)
+
+
+# ------------------------------------------------------------------- found by a long run of the fuzz
+
+
+def test_the_cap_holds_on_a_ladder_of_many_rungs():
+    s = solved([1.0], [3e-50, 1.0], [[2e53, 3e-36]], lam=9e6)
+    assert s.n_iter <= 10_060
+
+
+def test_a_flat_cost_with_tiny_masses_is_proven_by_the_exact_distance():
+    M = [[0.0, 1.0, 28.0], [27.0, 26.0, 1.0], [29.0, 28.0, 1.0]]
+    r = np.array([4e-46, 0.6, 0.4])
+    c = np.array([0.9999800003999921, 1.9999600007999844e-05, 2.9999400011999763e-50])
+    s = solved(r, c, M, alpha=5e-05)
+    low, high = s.bracket
+    assert s.converged and high - low <= 1e-6 * high
+
+
+def test_the_mean_cost_bounds_from_above_with_its_rounding():
+    """Every plan of this pair costs the same, so the bound is as tight as rounding lets it be."""
+    M = np.add.outer([1.0819177251602747, 1.697318055057852], [0.0, -0.5957317129117077])
+    r, c = np.array([0.9416088416414422, 0.0583911583585578]), np.array([0.7, 0.3])
+    low, high = solved(r, c, M, alpha=0.01).bracket
+    truth = sum(
+        Fraction(x) * Fraction(y) * Fraction(M[i, j])
+        for i, x in enumerate(r)
+        for j, y in enumerate(c)
+    ) / (sum(map(Fraction, r)) * sum(map(Fraction, c)))
+    assert Fraction(low) <= truth <= Fraction(high)

@@ -109,6 +109,11 @@ def constrained_pair(
         if act != DONE or not certify:
             break
         bracket = _bracket(M, lam, f, g, r, c, alpha, value)
+        if lam == 0.0 and not _is_narrow(bracket, value, tol):  # nothing else to search for
+            exact = exact_pair(M, r, c, metric=False, stop=stop, within=tol)
+            bracket = max(bracket[0], min(exact.lower, bracket[1])), bracket[1]
+            act = DONE if _is_narrow(bracket, value, tol) else SLOW
+            break
         if _is_narrow(bracket, value, tol):
             break
         inner *= 0.1
@@ -170,7 +175,7 @@ def _by_climbing(
     """
     low, high = (0.0, 0.0, mean_cost(M, r, c), 0.0), (np.inf, np.inf, 0.0, np.inf)
     there, top, streak = low, float(M.max()), 0
-    best = (exact, low[2])
+    best = (exact, low[2] * (1.0 + 3.0 * bounds.rounding_of(r.size + c.size)))
     while True:
         finest = max(0.2 * tol * max(exact, tol * low[2]) / top, 1e-13)
         end = climb(M, lam, r, c, finest, max(1, max_iter - made), stop)

@@ -109,7 +109,7 @@ def _climb(
         goal = tol if rung == 0 else max(LOOSE, tol)
         end = _rung(M, K, here, r, c, f, g, goal, max_iter - n_iter, stop)
         n_iter += end.n_iter
-        if rung > 0 and end.act == GO:  # the allowance is used up: end at lam, whatever the error
+        if rung > 0 and n_iter >= max_iter:  # the allowance is used up: end at lam, as it is
             end = _rung(M, K, lam, r, c, end.f, end.g, tol, 1, stop)
             n_iter += end.n_iter
             break

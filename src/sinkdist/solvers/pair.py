@@ -105,22 +105,24 @@ def in_double(weights: Array) -> Array:
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
-def fall_back(task: Task, costs: Array, r: Array, c: Array) -> Outcome:
-    """What scaling hands over: Newton on a ladder, or sweeps in the log domain."""
-    lam, tol = task.strength.lam, task.tol
+def fall_back(task: Task, costs: Array, r: Array, c: Array, made: int) -> Outcome:
+    """What scaling hands over after ``made`` sweeps: Newton on a ladder, or log-domain sweeps."""
+    lam, tol, allowance = task.strength.lam, task.tol, max(1, task.max_iter - made)
     if is_lost(costs, lam, r, c):
         outcome = at_the_limit(costs, lam, r, c, tol, task.stop)
         if outcome.status == CONVERGED:
+            outcome.n_iter += made
             return outcome
     if task.solver.fallback == "newton":
-        end = climb(costs, lam, r, c, tol, task.max_iter, task.stop)
+        end = climb(costs, lam, r, c, tol, allowance, task.stop)
         outcome = _climbed(end, lam)
     else:
         f, g = np.zeros(r.size), np.zeros(c.size)
-        made, swept = log_sweeps(costs, lam, r, c, f, g, tol, task.max_iter, task.stop)
+        sweeps, swept = log_sweeps(costs, lam, r, c, f, g, tol, allowance, task.stop)
         plan, value, error = plan_of(costs, lam, f, g, r, c, tol, mended=swept <= tol)
         act = DONE if error <= tol else (SLOW if swept <= tol else GO)
-        outcome = Outcome(value, error, made, STATUS_OF[act], LOG, f, g, lam, plan)
+        outcome = Outcome(value, error, sweeps, STATUS_OF[act], LOG, f, g, lam, plan)
+    outcome.n_iter += made
     return reconsidered(outcome, costs, r, c, tol, task.stop)
 
 
@@ -235,9 +237,7 @@ def _penalised(
         outcome, made = _scaled(task, patience, kernel, costs, r, c)
         if outcome is not None:
             return outcome
-    outcome = fall_back(task, costs, r, c)
-    outcome.n_iter += made
-    return outcome
+    return fall_back(task, costs, r, c, made)
 
 
 def _scaled(

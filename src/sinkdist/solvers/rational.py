@@ -22,7 +22,8 @@ from sinkdist.passes.compiled import Array
 
 __all__ = ["Optimum", "on_one_total", "transport"]
 
-LOOKS = 100_000  #: exact reduced costs before it gives up, which is less than a second
+LOOKS = 1_000_000  #: exact reduced costs of a small problem before it gives up: some seconds
+SMALL = 4096  #: moves up to which a problem is small; larger ones give up much sooner
 _SLACK = 2.0**-50  #: of the terms of a reduced cost: what its computation in floats may lose
 
 #: Nodes are rows 0 .. m - 1 and columns m .. m + n - 1; edges are pairs (row, column) of indices.
@@ -47,9 +48,10 @@ def transport(M: Array, a: Array, b: Array, g: Array, stop: Stop) -> Optimum | N
     tree = _Tree(M, a, b)
     f = (M - g).min(axis=1)
     tree.begin(np.argsort((M - f[:, None] - g), axis=None, kind="stable"))
+    looks = LOOKS * min(1.0, SMALL / M.size) ** 2
     while (entering := tree.improving_move()) is not None:
         stop.check()
-        if tree.looked_at > LOOKS:
+        if tree.looked_at > looks:
             return None
         tree.pivot(entering)
     return tree.optimum(float(a.sum()))

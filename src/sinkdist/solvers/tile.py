@@ -135,8 +135,7 @@ def _to_tolerance(
         r, c = in_double(R[k if len(R) > 1 else 0]), in_double(C[k])
         rows, columns = np.flatnonzero(r), np.flatnonzero(c)
         costs = block_of(task.ground.costs, rows, columns)
-        outcome = fall_back(task, costs, r[rows], c[columns])
-        outcome.n_iter += int(answers.n_iter[k])
+        outcome = fall_back(task, costs, r[rows], c[columns], int(answers.n_iter[k]))
         answers.put(k, outcome)
         answers.put_potentials(k, rows, columns, outcome.f, outcome.g)
         if answers.plans is not None and outcome.plan is not None:
