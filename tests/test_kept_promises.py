@@ -266,7 +266,7 @@ def test_an_outlier_does_not_spoil_the_exact_distance():
     assert s.converged and s.value == pytest.approx(found.fun, rel=1e-9)
 
 
-# ------------------------------------------------------------------- found by a long run of the fuzz
+# ----------------------------------------------------------------- found by a long run of the fuzz
 
 
 def test_the_cap_holds_on_a_ladder_of_many_rungs():
@@ -278,7 +278,7 @@ def test_a_flat_cost_with_tiny_masses_is_proven_by_the_exact_distance():
     M = [[0.0, 1.0, 28.0], [27.0, 26.0, 1.0], [29.0, 28.0, 1.0]]
     r = np.array([4e-46, 0.6, 0.4])
     c = np.array([0.9999800003999921, 1.9999600007999844e-05, 2.9999400011999763e-50])
-    s = solved(r, c, M, alpha=5e-05)
+    s = sd.solve(r, c, M, alpha=5e-05)
     low, high = s.bracket
     assert s.converged and high - low <= 1e-6 * high
 
