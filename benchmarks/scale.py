@@ -67,9 +67,9 @@ def sample_of_tiles(budget: int, n: int, samples: int, each: int) -> dict[str, A
     Returns the best pairs per second of each sample, the number of tiles and the peak of memory.
     """
     import sinkdist as sd
-    from sinkdist.all_pairs import AllPairs
-    from sinkdist.call import read_call, read_families
-    from sinkdist.jobs import job_of
+    from sinkdist.pairs.all_pairs import AllPairs
+    from sinkdist.pairs.call import read_call, read_families
+    from sinkdist.pairs.job import job_of
     from sinkdist.scale.job import check_budget, plan
     from sinkdist.scale.progress import counting
     from sinkdist.scale.resume import compute_tiles
@@ -165,9 +165,9 @@ def growth(quick: bool, folder: Path) -> str:
 def resume_start(folder: Path, side: int = 100) -> tuple[Row, str]:
     """The same call on a store of 10^4 tiles of which one is missing."""
     import sinkdist as sd
-    from sinkdist.all_pairs import AllPairs
-    from sinkdist.call import read_call, read_families
-    from sinkdist.jobs import job_of
+    from sinkdist.pairs.all_pairs import AllPairs
+    from sinkdist.pairs.call import read_call, read_families
+    from sinkdist.pairs.job import job_of
     from sinkdist.scale.store import open_or_create
     from sinkdist.scale.tiles import Tiling
 

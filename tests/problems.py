@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 import sinkdist as sd
-from sinkdist.solution import Status
+from sinkdist.solution.status import Status
 
 
 @dataclass(frozen=True)

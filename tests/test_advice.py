@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import sinkdist as sd
-from sinkdist import advice
-from sinkdist.advice import iterations_for
+from sinkdist.api.advice import iterations_for
+from sinkdist.api import advice
 from sinkdist.errors import InputError, InputTypeError
 from sinkdist.paper import data, fig5
-from sinkdist.paper.ledger import Ledger
+from sinkdist.paper.results_csv import Ledger
 from sinkdist.paper.samplers import random_metric, uniform_simplex
 
 MEASUREMENTS = Path(__file__).parents[1] / "docs" / "paper" / "fig5" / "fig5.csv"

@@ -13,7 +13,7 @@ from problems import (
 )
 
 import sinkdist as sd
-from sinkdist.solution import Status
+from sinkdist.solution.status import Status
 
 STEPS = [1, 2, 5, 20]
 

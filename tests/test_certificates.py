@@ -18,7 +18,7 @@ from problems import (
 )
 
 import sinkdist as sd
-from sinkdist import bounds
+from sinkdist.solution import certificates as bounds
 
 # Stops of every kind: after a few reads, after a few steps of Algorithm 1, and converged.
 STOPS = [

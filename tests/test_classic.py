@@ -21,10 +21,10 @@ from sinkdist import classic
 from sinkdist.classic import formulas
 from sinkdist.classic.pairs import Comparison, Options, read_families
 from sinkdist.errors import InputError, InputTypeError
-from sinkdist.passes import binwise
+from sinkdist.kernels import binwise
 from sinkdist.scale import memory
 from sinkdist.scale.tiles import Tiling
-from sinkdist.solution import Status
+from sinkdist.solution.status import Status
 
 T = 0.5  #: of the Mahalanobis distances
 

@@ -19,11 +19,11 @@ from problems import digits, simplex
 from test_store import COSTS, MEMBERS, PAIRS, Enough, X, Y, begin, contents, stop_after
 
 import sinkdist as sd
-from sinkdist.all_pairs import AllPairs
 from sinkdist.errors import ClusterWarning
+from sinkdist.pairs.all_pairs import AllPairs
 from sinkdist.scale import threads as scale_threads
 from sinkdist.scale import watch
-from sinkdist.solution import Status
+from sinkdist.solution.status import Status
 
 HEAVY = {"ground": sd.Ground.grid(8, 8), "lam": 4, "iterations": 200}  #: some time for each tile
 

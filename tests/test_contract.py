@@ -15,7 +15,7 @@ from problems import (
 )
 
 import sinkdist as sd
-from sinkdist.solution import Status
+from sinkdist.solution.status import Status
 from sinkdist.solvers.table import SOLVERS
 
 STRENGTHS = [1e-3, 0.3, 3.0, 30.0, 300.0, 1e5]

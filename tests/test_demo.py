@@ -11,8 +11,9 @@ from rich.console import Console
 
 import sinkdist as sd
 from sinkdist import classic, demo
-from sinkdist.demo import course, picture, report
 from sinkdist.demo import digits as source
+from sinkdist.demo import main as course
+from sinkdist.demo import picture, report
 from sinkdist.demo.neighbours import SHOWN, Queries, Ranking, chance_gap, choose_queries, rank
 
 LABELS = np.arange(200) % 10

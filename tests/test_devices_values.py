@@ -9,7 +9,7 @@ import pytest
 from problems import digits, grid_costs, random_metric, simplex, sparse_histograms
 
 import sinkdist as sd
-from sinkdist.solution import Status
+from sinkdist.solution.status import Status
 
 KINDS = ("array_api_strict", "torch", "jax")
 M = grid_costs(3, 4)
@@ -170,7 +170,7 @@ def test_both_halves_under_an_asymmetric_ground(xp):
 
 
 def test_many_blocks_are_one_answer(xp, monkeypatch):
-    from sinkdist.devices import pairs
+    from sinkdist.pairs.arrays import pairs
 
     whole = host(sd.pairwise(xp(X), xp(Y), ground=M, lam=5, tol=1e-12))
     monkeypatch.setattr(pairs, "_SMALL", 12 * 5)

@@ -14,7 +14,7 @@ from problems import digits, emd, grid_costs, random_metric, simplex, sparse_his
 from sklearn.datasets import load_digits
 
 import sinkdist as sd
-from sinkdist.solvers.symmetric import symmetric_block
+from sinkdist.solvers.compiled.symmetric import symmetric_block
 
 M = grid_costs(3, 4)
 X, Y = sparse_histograms(6, 12, 0), sparse_histograms(6, 12, 1)

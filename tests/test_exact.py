@@ -10,8 +10,8 @@ from scipy.stats import wasserstein_distance
 
 import sinkdist as sd
 from sinkdist.interrupts import Stop
-from sinkdist.solution import Status
-from sinkdist.solvers.exact import exact_on_line, exact_pair
+from sinkdist.solution.status import Status
+from sinkdist.solvers.compiled.exact import exact_on_line, exact_pair
 
 INF = float("inf")
 

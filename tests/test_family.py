@@ -17,7 +17,7 @@ from problems import (
 )
 
 import sinkdist as sd
-from sinkdist.solution import Status
+from sinkdist.solution.status import Status
 
 INF = float("inf")
 TOL = 1e-6

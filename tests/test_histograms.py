@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from sinkdist.errors import InputError, InputTypeError
-from sinkdist.histograms import check_same_bins, read, working_dtype
+from sinkdist.inputs.histograms import check_same_bins, read, working_dtype
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -438,8 +438,8 @@ def test_pandas_labels_must_agree():
 
 def test_reading_imports_nothing_heavier_than_numpy():
     code = (
-        "import sys, numpy as np, sinkdist.strength;"
-        "import sinkdist.histograms as h, sinkdist.ground as g;"
+        "import sys, numpy as np, sinkdist.problem.strength;"
+        "import sinkdist.inputs.histograms as h, sinkdist.ground as g;"
         "h.read([0.5, 0.5], 'r', dtype=np.dtype(float)); g.Ground.grid(3).gibbs(1.0, float);"
         "print([m for m in ('scipy', 'pandas', 'numba', 'numpy.ma') if m in sys.modules])"
     )

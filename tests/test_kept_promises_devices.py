@@ -8,7 +8,7 @@ import pytest
 from problems import random_metric, sparse_histograms
 
 import sinkdist as sd
-from sinkdist.solution import Status
+from sinkdist.solution.status import Status
 
 D = 10
 M = random_metric(D, seed=0)

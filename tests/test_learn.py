@@ -284,7 +284,7 @@ class Witness:
 @pytest.fixture
 def witness(monkeypatch):
     found = Witness()
-    monkeypatch.setattr("sinkdist.learn.question.pairwise", found)
+    monkeypatch.setattr("sinkdist.learn.distance_spec.pairwise", found)
     return found
 
 
@@ -370,7 +370,7 @@ def test_threads_are_those_of_the_estimator_that_asks(monkeypatch):
         asked.append(workers)
         return sd.pairwise(X, Y, workers=workers, **options)
 
-    monkeypatch.setattr("sinkdist.learn.question.pairwise", count)
+    monkeypatch.setattr("sinkdist.learn.distance_spec.pairwise", count)
     for k in (1, 2):
         TransportSVC(LINE, lam=3, workers=k).fit(*bumps(6 * k, seed=k))
     assert asked[0] == 1 and set(asked[1:]) == {2}
@@ -426,9 +426,9 @@ def test_test_rows_are_forgotten_before_training_rows(witness):
 @pytest.mark.parametrize("symmetric", [True, False])
 @pytest.mark.parametrize("limit", [10**9, 20_000, 3_000])
 def test_a_book_is_right_whatever_it_was_asked_before(symmetric, limit):
-    from sinkdist.histograms import Histograms
-    from sinkdist.learn.book import Book
-    from sinkdist.learn.rolls import roll_of
+    from sinkdist.inputs.histograms import Histograms
+    from sinkdist.learn.distance_table import DistanceTable
+    from sinkdist.learn.hashed_rows import roll_of
 
     asked, wanted = [], set()
 
@@ -441,7 +441,7 @@ def test_a_book_is_right_whatever_it_was_asked_before(symmetric, limit):
         return np.abs(between) + sign * between
 
     question = SimpleNamespace(solve=solve, is_symmetric=symmetric, dtype=np.dtype(float))
-    book, rng = Book(question), np.random.default_rng(0)
+    book, rng = DistanceTable(question), np.random.default_rng(0)
     for _ in range(60):
         X, Y = (rng.integers(0, 40, rng.integers(1, 25)).astype(float)[:, None] for _ in "XY")
         if rng.random() < 0.3:
@@ -692,7 +692,7 @@ def test_votes_without_weight():
 def test_the_package_does_without_scikit_learn():
     script = """
 import sys
-import sinkdist, sinkdist.api, sinkdist.similarity, sinkdist.classic
+import sinkdist, sinkdist.api.pairs, sinkdist.similarity, sinkdist.classic
 assert "sklearn" not in sys.modules
 sys.modules["sklearn"] = None
 try:

@@ -86,7 +86,7 @@ def test_unconverged_pairs_are_reported():
 
 def test_the_switch_switches_compilation_off():
     script = (
-        "import numpy as np; from sinkdist.passes import pair; print(type(pair.row_pass).__name__)"
+        "import numpy as np; from sinkdist.kernels import pair; print(type(pair.row_pass).__name__)"
     )
     out = subprocess.run(
         [sys.executable, "-c", script],

@@ -9,12 +9,12 @@ import pytest
 from matplotlib.figure import Figure
 
 import sinkdist as sd
-from sinkdist.advice import formula, iterations_for
+from sinkdist.api.advice import formula, iterations_for
 from sinkdist.errors import InputError, MissingExtraError
 from sinkdist.paper import fig1, fig3, fig4, fig5
+from sinkdist.paper.emd_solvers import RIVALS
 from sinkdist.paper.fig4 import contestants, stopwatch
 from sinkdist.paper.figure import Setting
-from sinkdist.paper.rivals import RIVALS
 from sinkdist.paper.samplers import random_metric, uniform_simplex
 from sinkdist.paper.textbook import algorithm1, algorithm1_columns
 from tests import naive

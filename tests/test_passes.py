@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import shortest_path
 
-from sinkdist import passes
-from sinkdist.passes import binwise, block, exponential, generic, hessian, pair, triangles
-from sinkdist.solvers import relaxation, scaling
+from sinkdist import kernels as passes
+from sinkdist.kernels import binwise, block, exponential, generic, hessian, pair, triangles
+from sinkdist.solvers.compiled import relaxation, scaling
 
 #: Twins that are not called like their pass, because they do not work in place.
 RENAMED = {"exp_in_place": "bounded_exp"}
@@ -562,7 +562,7 @@ def test_a_plain_sweep_of_one_pair(xp, dtype, shape):
     u, v, acc, state = p.u.copy(), p.v.copy(), np.empty(shape[1]), np.empty(relaxation.FIELDS)
     relaxation.begin(state)
     act, last = scaling.scale_pair(p.K, p.r, p.c, u, v, acc, state, 0.0, relaxation.PLAIN, 1)
-    if act == relaxation.DONE:  # a sweep that ends a run leaves out the column update
+    if act == relaxation.CONVERGED:  # a sweep that ends a run leaves out the column update
         v = p.c / acc
     same(u, U[0])
     same(v, V[0])

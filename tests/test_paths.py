@@ -5,7 +5,7 @@ import pytest
 from problems import digits, emd, grid_costs, plan_error, random_metric, simplex, sparse_histograms
 
 import sinkdist as sd
-from sinkdist.solution import Status
+from sinkdist.solution.status import Status
 
 PAIRS = {
     "random metric": (random_metric(40, 0), *simplex(2, 40, 1)),

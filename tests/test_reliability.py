@@ -25,7 +25,7 @@ from problems import (
 )
 
 import sinkdist as sd
-from sinkdist.solution import Status
+from sinkdist.solution.status import Status
 
 M2 = np.array([[0.0, 1.0], [1.0, 0.0]])
 GRID = grid_costs(3, 4)

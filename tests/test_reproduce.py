@@ -19,9 +19,10 @@ from rich.console import Console
 import sinkdist
 from sinkdist.cli import main
 from sinkdist.errors import InputError, InputTypeError
-from sinkdist.paper import canvas, run, settings, whole
-from sinkdist.paper.ledger import Ledger
-from sinkdist.paper.watch import Step, Watch
+from sinkdist.paper import atomic_io as whole
+from sinkdist.paper import canvas, run, settings
+from sinkdist.paper.progress import Step, Watch
+from sinkdist.paper.results_csv import Ledger
 from tests import made_up
 
 pytest.importorskip("matplotlib")

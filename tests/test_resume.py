@@ -443,7 +443,7 @@ def test_a_store_without_one_of_its_arrays(tmp_path, gone):
 def test_resume_of_many_tiles_starts_at_once(tmp_path, monkeypatch, capsys):
     """10^4 tiles: under two seconds to the first one that is computed."""
     from sinkdist.scale import job
-    from sinkdist.scale.job import Block
+    from sinkdist.scale.job import TileResult
     from sinkdist.scale.store import open_store
 
     monkeypatch.setattr(job, "_LARGEST", 16)
@@ -453,7 +453,9 @@ def test_resume_of_many_tiles_starts_at_once(tmp_path, monkeypatch, capsys):
         sd.pairwise(family, **call, progress=stop_after(1))
     store = open_store(out, "r+")
     assert len(store.tiling) == 10_011
-    block = Block(np.ones((16, 16)), np.zeros((16, 16), np.int8), np.zeros((16, 16), np.float32))
+    block = TileResult(
+        np.ones((16, 16)), np.zeros((16, 16), np.int8), np.zeros((16, 16), np.float32)
+    )
     *most, last = sd.open_matrix(out).missing
     for tile in most:
         store.write(tile, block)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from problems import grid_costs, random_metric, simplex, sparse_histograms
 
 import sinkdist as sd
-from sinkdist.solution import Status
+from sinkdist.solution.status import Status
 from sinkdist.solvers.table import SOLVERS
 
 INF = float("inf")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sinkdist.errors import InputError, InputTypeError
-from sinkdist.strength import Kind, Strength, read
+from sinkdist.problem.strength import Kind, Strength, read
 
 pytestmark = pytest.mark.filterwarnings("error")
 

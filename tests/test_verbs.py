@@ -16,7 +16,7 @@ import scipy.sparse as sparse
 from problems import digits, grid_costs, random_metric, simplex, sparse_histograms
 
 import sinkdist as sd
-from sinkdist.solution import Status
+from sinkdist.solution.status import Status
 from sinkdist.solvers.table import SOLVERS
 
 M = grid_costs(3, 4)

@@ -9,9 +9,11 @@ from sinkdist.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from sinkdist import similarity
-    from sinkdist.advice import iterations_for
-    from sinkdist.api import distance, pairwise, solve
-    from sinkdist.divergences import divergence
+    from sinkdist.api.advice import iterations_for
+    from sinkdist.api.divergence import divergence
+    from sinkdist.api.gluing import glue
+    from sinkdist.api.pairs import distance, pairwise, solve
+    from sinkdist.api.path import path
     from sinkdist.errors import (
         ClusterWarning,
         ConvergenceWarning,
@@ -21,12 +23,11 @@ if TYPE_CHECKING:
         MissingExtraError,
         StoreError,
     )
-    from sinkdist.gluing import glue
     from sinkdist.ground import Ground
-    from sinkdist.paths import path
     from sinkdist.scale.progress import Progress
     from sinkdist.scale.stored import StoredMatrix, open_matrix
-    from sinkdist.solution import Solution, Status
+    from sinkdist.solution.solution import Solution
+from sinkdist.solution.status import Status
 
 __all__ = [
     "ClusterWarning",
@@ -62,18 +63,18 @@ _HOME = {
     "InputTypeError": "errors",
     "MissingExtraError": "errors",
     "Progress": "scale.progress",
-    "Solution": "solution",
-    "Status": "solution",
+    "Solution": "solution.solution",
+    "Status": "solution.status",
     "StoreError": "errors",
     "StoredMatrix": "scale.stored",
-    "distance": "api",
-    "divergence": "divergences",
-    "glue": "gluing",
-    "iterations_for": "advice",
+    "distance": "api.pairs",
+    "divergence": "api.divergence",
+    "glue": "api.gluing",
+    "iterations_for": "api.advice",
     "open_matrix": "scale.stored",
-    "pairwise": "api",
-    "path": "paths",
-    "solve": "api",
+    "pairwise": "api.pairs",
+    "path": "api.path",
+    "solve": "api.pairs",
 }
 
 

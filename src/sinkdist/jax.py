@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sinkdist.api import distance
-from sinkdist.divergences import divergence
+from sinkdist.api.divergence import divergence
+from sinkdist.api.pairs import distance
 from sinkdist.errors import MissingExtraError
+from sinkdist.inputs.flags import flag
 from sinkdist.losses import check_reduction, check_shapes
-from sinkdist.options import flag
 
 try:
     import jax

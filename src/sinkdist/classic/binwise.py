@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from sinkdist.classic import formulas
+from sinkdist.classic.docstrings import fill_docstring
 from sinkdist.classic.pairs import Options, compute, read_families
-from sinkdist.classic.words import completed
 
 __all__ = ["chi2", "euclidean", "hellinger", "sqeuclidean", "total_variation"]
 
 
-@completed
+@fill_docstring
 def euclidean(
     X: Any,
     Y: Any = None,
@@ -49,7 +49,7 @@ def euclidean(
     return compute(formulas.EUCLIDEAN, read_families(X, Y, options), options)
 
 
-@completed
+@fill_docstring
 def sqeuclidean(
     X: Any,
     Y: Any = None,
@@ -88,7 +88,7 @@ def sqeuclidean(
     return compute(formulas.SQEUCLIDEAN, read_families(X, Y, options), options)
 
 
-@completed
+@fill_docstring
 def hellinger(
     X: Any,
     Y: Any = None,
@@ -127,7 +127,7 @@ def hellinger(
     return compute(formulas.HELLINGER, read_families(X, Y, options), options)
 
 
-@completed
+@fill_docstring
 def chi2(
     X: Any,
     Y: Any = None,
@@ -168,7 +168,7 @@ def chi2(
     return compute(formulas.CHI2, read_families(X, Y, options), options)
 
 
-@completed
+@fill_docstring
 def total_variation(
     X: Any,
     Y: Any = None,

@@ -90,7 +90,7 @@ def _mahalanobis(X: Array, Y: Array) -> Array:
 
 def _chi2(X: Array, Y: Array) -> Array:
     """``1 - 2 sum_k x y / (x + y)``, which is half the sum of (x - y)^2 / (x + y)."""
-    from sinkdist.passes.binwise import harmonic
+    from sinkdist.kernels.binwise import harmonic
 
     eps = float(np.finfo(X.dtype).eps)
     # A bin adds no more than its mass to the sum, so the tiniest are not seen next to 1.
@@ -105,7 +105,7 @@ def _chi2(X: Array, Y: Array) -> Array:
 
 def _total_variation(X: Array, Y: Array) -> Array:
     """``sum_k max(x - y, 0)``, which is half of the sum of |x - y| where both rows sum to 1."""
-    from sinkdist.passes.binwise import excess
+    from sinkdist.kernels.binwise import excess
 
     distances = _summed(X, Y, excess)
     small = distances < math.sqrt(np.finfo(X.dtype).eps)

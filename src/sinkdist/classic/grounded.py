@@ -6,19 +6,19 @@ import math
 import numbers
 from typing import Any
 
+from sinkdist.classic.docstrings import fill_docstring
 from sinkdist.classic.embedding import factor
 from sinkdist.classic.formulas import MAHALANOBIS
 from sinkdist.classic.pairs import Options, compute, embed, read_families
-from sinkdist.classic.words import completed
 from sinkdist.errors import InputError
 from sinkdist.ground import Ground
-from sinkdist.jobs import ground_fingerprint
-from sinkdist.options import flag
+from sinkdist.inputs.flags import flag
+from sinkdist.pairs.job import ground_fingerprint
 
 __all__ = ["mahalanobis"]
 
 
-@completed
+@fill_docstring
 def mahalanobis(
     X: Any,
     Y: Any = None,

@@ -13,16 +13,16 @@ import numpy as np
 
 from sinkdist.classic.formulas import Array, Distance
 from sinkdist.errors import InputError
-from sinkdist.families import identities
-from sinkdist.histograms import Histograms, check_same_bins, read, working_dtype
+from sinkdist.inputs.flags import flag, listener
+from sinkdist.inputs.histograms import Histograms, check_same_bins, read, working_dtype
 from sinkdist.interrupts import Stop
-from sinkdist.jobs import fingerprint, statuses
-from sinkdist.options import flag, listener
+from sinkdist.pairs.job import fingerprint, statuses
+from sinkdist.pairs.matched import identities
 from sinkdist.scale import threads
-from sinkdist.scale.job import Block, Job
+from sinkdist.scale.job import Job, TileResult
 from sinkdist.scale.run import run
 from sinkdist.scale.tiles import Tile
-from sinkdist.solution import Status
+from sinkdist.solution.status import Status
 
 __all__ = ["Families", "Options", "compute", "embed", "read_families"]
 
@@ -91,7 +91,7 @@ class Comparison:
         """Never set: a tile takes no time."""
         return Stop()
 
-    def __call__(self, tile: Tile) -> Block:
+    def __call__(self, tile: Tile) -> TileResult:
         """Answer a tile."""
         between = self.distance.between(self.X.dense(tile.rows), self.Y.dense(tile.columns))
         values = between.astype(self.dtype, copy=False)
@@ -103,7 +103,7 @@ class Comparison:
             below = np.tril_indices(len(values), -1)
             values[below] = values.T[below]
         status = np.where(empty, np.int8(Status.EMPTY), np.int8(Status.CONVERGED))
-        return Block(values, status, np.zeros(tile.shape, np.float32))
+        return TileResult(values, status, np.zeros(tile.shape, np.float32))
 
 
 def read_families(X: Any, Y: Any, options: Options, bins: int | None = None) -> Families:

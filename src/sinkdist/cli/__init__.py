@@ -23,7 +23,7 @@ import typer
 
 from sinkdist import __version__
 from sinkdist.cli import computing, reproduce, stored
-from sinkdist.cli.mistakes import quiet, told
+from sinkdist.cli.mistakes import quiet, report_errors
 from sinkdist.cli.options import Workers, examples
 
 __all__ = ["app", "main"]
@@ -87,5 +87,5 @@ def demo(
 
 def main() -> None:
     """Run the command line; mistakes of the user end in one sentence and exit code 2."""
-    with quiet(), told():
+    with quiet(), report_errors():
         app()

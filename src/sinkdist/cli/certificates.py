@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sinkdist.solution import Solution
+    from sinkdist.solution.solution import Solution
 
 __all__ = ["json_lines", "numbers", "table"]
 
@@ -51,7 +51,7 @@ def json_lines(solution: Solution) -> list[str]:
 
 def _records(solution: Solution) -> list[dict[str, Any]]:
     """What is known of each pair."""
-    from sinkdist.solution import Status
+    from sinkdist.solution.status import Status
 
     lower, upper = solution.emd_bounds
     columns = {

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from sinkdist.cli import certificates, options
-from sinkdist.cli.mistakes import naming, stoppable
+from sinkdist.cli.mistakes import rename_arguments, stoppable
 from sinkdist.errors import InputError
 
 __all__ = ["DISTANCE_EXAMPLES", "PAIRWISE_EXAMPLES", "distance", "pairwise"]
@@ -78,7 +78,7 @@ def pairwise(
     is_store = check_target(out, (_ZARR, *WRITTEN), overwrite=overwrite) == _ZARR
     if scheduler is not None:
         _check_address(scheduler)
-    with stoppable(_after_a_stop(out, is_store)), naming(X=x, Y=y):
+    with stoppable(_after_a_stop(out, is_store)), rename_arguments(X=x, Y=y):
         X, Y = _family(x), None if y is None else _family(y)
         costs = read_ground(ground)
         with _cluster(scheduler) as client:
@@ -140,7 +140,7 @@ def distance(
 
     lam, reg, alpha = options.strength(lam, reg, alpha, emd)
     verb = sd.solve if everything or as_json else sd.distance
-    with stoppable(), naming(r=r, c=c):
+    with stoppable(), rename_arguments(r=r, c=c):
         first, second = _histograms(r), _histograms(c)
         costs = read_ground(ground)
         answer = verb(

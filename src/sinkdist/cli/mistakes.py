@@ -25,7 +25,7 @@ from sinkdist.errors import (
     StoreError,
 )
 
-__all__ = ["naming", "quiet", "spoken", "stoppable", "told"]
+__all__ = ["quiet", "rename_arguments", "report_errors", "stoppable", "to_cli_wording"]
 
 _NOBODY_READS = 141  # what a shell says of a program that the signal for it has ended
 
@@ -47,13 +47,13 @@ _REST = (
 )
 
 
-def spoken(sentence: str) -> str:
+def to_cli_wording(sentence: str) -> str:
     """A message of the package in the words of the command line.
 
     Examples
     --------
-    >>> print(spoken("Pass normalize=True or on_empty='nan'. The 'tol' option must be positive."))
-    Pass --normalize or --on-empty nan. --tol must be positive.
+    >>> to_cli_wording("Pass on_empty='nan'. The 'tol' option must be positive.")
+    'Pass --on-empty nan. --tol must be positive.'
     """
     sentence = _TRANSPOSED.sub("transpose it if that is not meant", sentence)
     sentence = _GIVEN.sub(_option, sentence)
@@ -71,7 +71,7 @@ def _option(match: re.Match[str]) -> str:
 
 
 @contextmanager
-def naming(**files: str | None) -> Iterator[None]:
+def rename_arguments(**files: str | None) -> Iterator[None]:
     """Let errors about arguments name the files that they came from."""
     try:
         yield
@@ -93,7 +93,7 @@ def stoppable(consequence: str = "") -> Iterator[None]:
 
 
 @contextmanager
-def told() -> Iterator[None]:
+def report_errors() -> Iterator[None]:
     """Turn what goes wrong into a sentence and exit code 2, and warnings into a line each."""
     with warnings.catch_warnings():
         for own in (ClusterWarning, ConvergenceWarning):
@@ -103,7 +103,7 @@ def told() -> Iterator[None]:
         def line(message: Warning | str, category: type[Warning], *place: object) -> None:
             """One line for our own warnings; Python's way for all others."""
             if issubclass(category, (ClusterWarning, ConvergenceWarning)):
-                typer.echo(f"Warning: {spoken(str(message))}", err=True)
+                typer.echo(f"Warning: {to_cli_wording(str(message))}", err=True)
             else:
                 show(message, category, *place)  # type: ignore[arg-type]
 
@@ -111,7 +111,7 @@ def told() -> Iterator[None]:
         try:
             yield
         except (InputError, InputTypeError, MissingExtraError, StoreError) as error:
-            _fail(spoken(str(error)))
+            _fail(to_cli_wording(str(error)))
         except MemoryError as error:
             _fail(f"There is not enough memory: {str(error).rstrip('.') or 'it is used up'}.")
         except OSError as error:

@@ -9,6 +9,6 @@
 It is a program on top of the package, using nothing but its public names.
 """
 
-from sinkdist.demo.course import run
+from sinkdist.demo.main import run
 
 __all__ = ["run"]

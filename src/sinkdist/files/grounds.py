@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from sinkdist.arrays import is_sparse
 from sinkdist.errors import InputError
 from sinkdist.files.reading import is_readable, read
 from sinkdist.ground import Ground
+from sinkdist.inputs.arrays import is_sparse
 
 __all__ = ["FORMS", "read_ground"]
 

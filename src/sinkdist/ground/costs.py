@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.arrays import is_sparse, real_array, require_real
 from sinkdist.errors import InputError, InputTypeError
-from sinkdist.sparsity import check_structure
+from sinkdist.inputs.arrays import is_sparse, real_array, require_real
+from sinkdist.inputs.sparsity import check_structure
 
 __all__ = ["GRID_METRICS", "Costs", "Metric", "graph_costs", "grid_costs", "points_costs"]
 

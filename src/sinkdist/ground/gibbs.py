@@ -80,7 +80,7 @@ class Gibbs:
 
     def build(self, run: Run) -> npt.NDArray[Any]:
         """The kernel, its bands of rows filled by ``run``; who asks meanwhile waits for it."""
-        from sinkdist.passes.exponential import gibbs_kernel  # Numba, on first use
+        from sinkdist.kernels.exponential import gibbs_kernel  # Numba, on first use
 
         def fill(rows: slice) -> None:
             gibbs_kernel(self.matrix[rows], self.lam, out[rows])

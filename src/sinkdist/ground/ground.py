@@ -15,11 +15,11 @@ from typing import Any, final
 
 import numpy as np
 
-from sinkdist.arrays import for_kernels, is_sparse, real_array
 from sinkdist.errors import InputError, InputTypeError
 from sinkdist.ground.costs import Costs, Metric, graph_costs, grid_costs, points_costs
 from sinkdist.ground.gibbs import Gibbs
 from sinkdist.ground.metric import MetricCheck, check_metric, largest_metric_below
+from sinkdist.inputs.arrays import for_kernels, is_sparse, real_array
 
 __all__ = ["Ground"]
 

@@ -59,7 +59,7 @@ def check_metric(costs: Costs, largest: float, symmetric: bool) -> MetricCheck:
             False,
             f"It is not symmetric: {costs[i, j]:.6g} from bin {i} to {j}, {costs[j, i]:.6g} back.",
         )
-    from sinkdist.passes.triangles import worst_triangle  # Numba, on first use
+    from sinkdist.kernels.triangles import worst_triangle  # Numba, on first use
 
     excess, i, j, k = worst_triangle(costs)
     if excess <= _ROUNDING * largest:
@@ -75,7 +75,7 @@ def check_metric(costs: Costs, largest: float, symmetric: bool) -> MetricCheck:
 
 def largest_metric_below(costs: Costs) -> Costs:
     """The largest metric that is nowhere above the costs: lengths of shortest paths."""
-    from sinkdist.passes.triangles import shortest_paths  # Numba, on first use
+    from sinkdist.kernels.triangles import shortest_paths  # Numba, on first use
 
     metric = np.minimum(costs, costs.T)
     np.fill_diagonal(metric, 0.0)

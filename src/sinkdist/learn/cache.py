@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.learn.book import Book
-from sinkdist.learn.question import Question
-from sinkdist.learn.rolls import Roll
+from sinkdist.learn.distance_spec import DistanceSpec
+from sinkdist.learn.distance_table import DistanceTable
+from sinkdist.learn.hashed_rows import HashedRows
 from sinkdist.scale import memory
 
 __all__ = ["CacheInfo", "DistanceCache", "distance_cache"]
@@ -69,7 +69,7 @@ class DistanceCache:
 
     def __init__(self, memory: str | int = _LIMIT) -> None:
         self._lock = threading.Lock()
-        self._books: OrderedDict[str, Book] = OrderedDict()
+        self._books: OrderedDict[str, DistanceTable] = OrderedDict()
         self._solved = 0
         self._limit = 0
         self.allow(memory)
@@ -93,7 +93,7 @@ class DistanceCache:
                 self._solved, sum(book.nbytes for book in books), self._limit, len(books)
             )
 
-    def distances(self, question: Question, X: Roll, Y: Roll) -> Array:
+    def distances(self, question: DistanceSpec, X: HashedRows, Y: HashedRows) -> Array:
         """Distances from all rows of `X` to all of `Y`; only pairs that are new are solved.
 
         Returns
@@ -102,7 +102,7 @@ class DistanceCache:
             For the caller to keep.
         """
         with self._lock:
-            book = self._books.pop(question.key, None) or Book(question)
+            book = self._books.pop(question.key, None) or DistanceTable(question)
             self._books[question.key] = book  # the last is the one in use
         values, solved, kept = book.distances(X, Y, self._limit, question.options.workers)
         with self._lock:

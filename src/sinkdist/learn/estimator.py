@@ -1,7 +1,7 @@
 """What the estimators share: reading rows as scikit-learn does, and distances to the training set.
 
 scikit-learn looks at the kind and shape of the input and at feature names; what a histogram must
-be is left to `sinkdist.histograms`.
+be is left to `sinkdist.inputs.histograms`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sinkdist import histograms
-from sinkdist.arrays import is_sparse
 from sinkdist.errors import InputError
-from sinkdist.histograms import Histograms, working_dtype
+from sinkdist.inputs import histograms
+from sinkdist.inputs.arrays import is_sparse
+from sinkdist.inputs.flags import flag
+from sinkdist.inputs.histograms import Histograms, working_dtype
+from sinkdist.inputs.sparsity import check_structure
 from sinkdist.learn.cache import distance_cache
-from sinkdist.learn.question import PRECOMPUTED, Options, Question, check_distance
-from sinkdist.learn.rolls import Roll, roll_of
-from sinkdist.options import flag
-from sinkdist.sparsity import check_structure
+from sinkdist.learn.distance_spec import PRECOMPUTED, DistanceSpec, SpecOptions, check_distance
+from sinkdist.learn.hashed_rows import HashedRows, roll_of
 
 __all__ = ["TransportEstimator"]
 
@@ -46,8 +46,8 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
     normalize: bool
     dtype: Any
     workers: int | None
-    _question: Question | None
-    _training: Roll
+    _question: DistanceSpec | None
+    _training: HashedRows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -81,14 +81,14 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
                     f"matrix. Got shape {X.shape} instead."
                 )
         else:
-            self._question = Options(
+            self._question = SpecOptions(
                 self.distance, self.ground, self.lam, self.reg, self.alpha, self.iterations,
                 self.tol, self.max_iter, self.workers,
             ).question(X.shape[1], dtype)  # fmt: skip
             self.ground_ = self._question.ground
         self._training = self._roll(X, dtype, keep=True)
 
-    def _roll(self, X: Any, dtype: np.dtype[Any], keep: bool = False) -> Roll:
+    def _roll(self, X: Any, dtype: np.dtype[Any], keep: bool = False) -> HashedRows:
         """Rows that are histograms, or distances, with their digests."""
         if self.distance == PRECOMPUTED:
             family = Histograms(_non_negative(X, dtype))
@@ -117,13 +117,13 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
             )
         return family
 
-    def _new_rows(self, X: Any) -> Roll:
+    def _new_rows(self, X: Any) -> HashedRows:
         """Rows to compare with the training set."""
         check_is_fitted(self)
         checked = self._checked(X, fit=False)
         return self._roll(checked, self._training.rows.dtype)
 
-    def _distances(self, rows: Roll) -> Array:
+    def _distances(self, rows: HashedRows) -> Array:
         """Distances from rows to the training set."""
         if self._question is None:
             values: Array = np.array(rows.rows)

@@ -18,7 +18,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sinkdist import similarity
 from sinkdist.errors import InputError, InputTypeError
 from sinkdist.learn.estimator import TransportEstimator
-from sinkdist.learn.rolls import Roll
+from sinkdist.learn.hashed_rows import HashedRows
 
 __all__ = ["TransportKernel"]
 
@@ -187,7 +187,7 @@ class TransportKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Transpo
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _with_term(self, K: Array, rows: Roll) -> Array:
+    def _with_term(self, K: Array, rows: HashedRows) -> Array:
         """Add the term where a row is one of the training set's."""
         if self.shift_ == 0.0:
             return K

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sinkdist.errors import MissingExtraError
-from sinkdist.paper import whole
+from sinkdist.paper import atomic_io as whole
 from sinkdist.paper.figure import Experiment, Records
 from sinkdist.paper.palette import COLOURS, FAINT, INK
 

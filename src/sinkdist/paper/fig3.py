@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.api import pairwise
+from sinkdist.api.pairs import pairwise
 from sinkdist.paper import data
 from sinkdist.paper.figure import Cell, Claim, Experiment, Record, Records, Setting, View
 from sinkdist.paper.palette import COLOURS, FAINT

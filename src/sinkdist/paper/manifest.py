@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from sinkdist.errors import InputError
-from sinkdist.paper import machine, settings, whole
+from sinkdist.paper import atomic_io as whole
+from sinkdist.paper import machine, settings
 from sinkdist.paper.figure import Setting
 
 __all__ = ["FILE", "Manifest", "Run", "read", "write"]

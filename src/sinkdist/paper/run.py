@@ -13,13 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from sinkdist.errors import InputError
+from sinkdist.paper import atomic_io as whole
 from sinkdist.paper import manifest as manifests
-from sinkdist.paper import settings, summary, whole
+from sinkdist.paper import settings, summary
 from sinkdist.paper.figure import Cell, Experiment, Record, Scalar, Setting
 from sinkdist.paper.finding import Finding
-from sinkdist.paper.ledger import Ledger
 from sinkdist.paper.manifest import Manifest, Run
-from sinkdist.paper.watch import Listener, Step, watching
+from sinkdist.paper.progress import Listener, Step, watching
+from sinkdist.paper.results_csv import Ledger
 
 __all__ = ["FIGURES", "REPORT", "TITLES", "chosen", "experiment", "findings", "reproduce"]
 

@@ -1,6 +1,6 @@
 """Getting through many pairs: tiles, threads, stores, clusters. Knows blocks, not transport.
 
-tiles      cutting a matrix into tiles, and tiles into fans
+tiles      cutting a matrix into tiles, and tiles into row_batches
 job        a matrix to be computed; the size of its tiles
 memory     the budget
 run        a job into memory, on threads or a cluster

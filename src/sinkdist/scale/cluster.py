@@ -24,7 +24,7 @@ from sinkdist.errors import (
     MissingExtraError,
     StoreError,
 )
-from sinkdist.scale.job import Block, Job, tally
+from sinkdist.scale.job import Job, TileResult, tally
 from sinkdist.scale.store import open_store
 from sinkdist.scale.tally import Tally
 from sinkdist.scale.threads import single_blas_thread
@@ -54,7 +54,7 @@ def run_into_store(
 
 
 def run_into_memory(
-    client: Client, job: Job, tiles: list[Tile], put: Callable[[Tile, Block], None]
+    client: Client, job: Job, tiles: list[Tile], put: Callable[[Tile, TileResult], None]
 ) -> None:
     """Compute tiles and bring them home to ``put``."""
     _run(client, job, tiles, None, put)
@@ -222,7 +222,7 @@ def _solve(job: Job, tile: Tile, path: str | None) -> tuple[Tile, Any]:
     return tile, tally(job, tile, block)
 
 
-def _computed(job: Job, tile: Tile) -> Block:
+def _computed(job: Job, tile: Tile) -> TileResult:
     """A tile, with the worker's other threads left in peace."""
     with single_blas_thread():
         return job.compute(tile)

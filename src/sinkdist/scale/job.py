@@ -19,7 +19,7 @@ from sinkdist.scale import memory
 from sinkdist.scale.tally import Tally
 from sinkdist.scale.tiles import Tile, Tiling
 
-__all__ = ["Block", "Compute", "Job", "check_budget", "check_matrix", "plan", "tally"]
+__all__ = ["Compute", "Job", "TileResult", "check_budget", "check_matrix", "plan", "tally"]
 
 Array = npt.NDArray[Any]
 
@@ -32,7 +32,7 @@ _LIBRARIES, _WORKER = 24 << 20, 4 << 20  #: bytes of compiled code and of a thre
 _COPIES = 3  #: of a block while it is encoded and written
 
 
-class Block(NamedTuple):
+class TileResult(NamedTuple):
     """The entries of a tile: full, also below the diagonal."""
 
     values: Array
@@ -47,7 +47,7 @@ class Compute(Protocol):
     def stop(self) -> Stop:
         """Set when nobody waits for the answer any more."""
 
-    def __call__(self, tile: Tile) -> Block:
+    def __call__(self, tile: Tile) -> TileResult:
         """Answer a tile."""
 
 
@@ -133,7 +133,7 @@ def bytes_needed(job: Job, side: int, workers: int) -> int:
     return workers * (block + job.bytes_per_worker + _WORKER) + job.bytes_shared + _LIBRARIES
 
 
-def tally(job: Job, tile: Tile, block: Block) -> Tally:
+def tally(job: Job, tile: Tile, block: TileResult) -> Tally:
     """How the pairs of a tile ended, each pair counted once."""
     if job.upper and tile.is_diagonal:
         half = np.triu_indices(len(block.status))

@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-from sinkdist.options import listener as option
+from sinkdist.inputs.flags import listener as option
 from sinkdist.scale.tally import Tally
 
 __all__ = ["Counter", "Progress", "counting"]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sinkdist.errors import InputError
 from sinkdist.scale import threads
-from sinkdist.scale.job import Block, Job, check_matrix, plan, tally
+from sinkdist.scale.job import Job, TileResult, check_matrix, plan, tally
 from sinkdist.scale.progress import counting
 from sinkdist.scale.tally import Tally
 from sinkdist.scale.tiles import Tile
@@ -75,7 +75,7 @@ def _run_into_memory(
     tiling = plan(job, None, workers)
     values = np.empty(job.shape, job.dtype)
 
-    def put(tile: Tile, block: Block) -> None:
+    def put(tile: Tile, block: TileResult) -> None:
         values[tile.rows, tile.columns] = block.values
         if job.upper:
             values[tile.columns, tile.rows] = block.values.T

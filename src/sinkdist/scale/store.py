@@ -24,7 +24,7 @@ from zarr.codecs import Crc32cCodec
 
 from sinkdist.errors import InputError, StoreError
 from sinkdist.scale import description, folder
-from sinkdist.scale.job import Block
+from sinkdist.scale.job import TileResult
 from sinkdist.scale.tiles import Tile, Tiling
 
 __all__ = ["Store", "open_or_create", "open_store"]
@@ -63,7 +63,7 @@ class Store:
         """Of one of the arrays."""
         return self._dtypes[name]
 
-    def write(self, tile: Tile, block: Block) -> None:
+    def write(self, tile: Tile, block: TileResult) -> None:
         """Store a finished tile."""
         parts = {"marginal_error": block.error, "status": block.status, "distance": block.values}
         try:
@@ -113,12 +113,12 @@ class Store:
         square = (self.tiling.side, self.tiling.side)
         return np.frombuffer(content, dtype).reshape(square)[:rows, :columns]
 
-    def read_block(self, tile: Tile) -> Block | None:
+    def read_block(self, tile: Tile) -> TileResult | None:
         """A finished tile; None, and nothing of it is left, if it is torn, damaged or missing."""
         try:
             error, status, values = (self.read(tile, name) for name in _NAMES)
             if status.min(initial=0) > _NOT_COMPUTED:
-                return Block(values, status, error)
+                return TileResult(values, status, error)
         except (StoreError, FileNotFoundError):
             pass
         if self._is_folder:

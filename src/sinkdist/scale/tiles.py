@@ -1,6 +1,6 @@
-"""Cutting a matrix of pairs: into square tiles, which are stored, and fans, which are solved.
+"""Cutting a matrix of pairs: into square tiles, which are stored, and row batches.
 
-A fan is one row of the first family against some rows of the second: it shares its first
+A batch is one row of the first family against some rows of the second: it shares its first
 histogram, so its kernel is cut to that histogram's bins once; the second ones are taken in an order
 that puts similar supports together, so that few bins are computed in vain.
 """
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Fan", "Tile", "Tiling", "fans", "support_order"]
+__all__ = ["RowBatch", "Tile", "Tiling", "row_batches", "support_order"]
 
 Index = npt.NDArray[np.intp]
 
@@ -22,7 +22,7 @@ _BAND_ROWS = 1024  # looked at together, so that no second copy of a family is m
 
 
 @dataclass(frozen=True, slots=True)
-class Fan:
+class RowBatch:
     """Row ``i`` of the first family against the rows ``j`` of the second."""
 
     i: int
@@ -102,14 +102,14 @@ class Tiling:
         return n * (n + 1) // 2 if self.upper else n * m
 
 
-def fans(rows: range, order: Index, size: int, *, upper: bool) -> Iterator[Fan]:
+def row_batches(rows: range, order: Index, size: int, *, upper: bool) -> Iterator[RowBatch]:
     """Some rows against the columns in ``order``, or those from the diagonal on."""
     for i in rows:
         columns = order[order >= i] if upper else order
         pieces = max(1, -(-columns.size // size))
         for j in np.array_split(columns, pieces):
             if j.size:
-                yield Fan(i, j)
+                yield RowBatch(i, j)
 
 
 def support_order(family: Any) -> Index:

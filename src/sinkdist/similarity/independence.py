@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist import histograms
 from sinkdist.errors import InputError
 from sinkdist.ground import Ground
+from sinkdist.inputs import histograms
 
 __all__ = ["IndependenceFeatures", "independence_features"]
 

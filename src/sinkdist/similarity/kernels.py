@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.arrays import real_array
 from sinkdist.errors import InputError
+from sinkdist.inputs.arrays import real_array
 
 __all__ = ["bandwidths", "kernel"]
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.arrays import real_array
 from sinkdist.errors import InputError
+from sinkdist.inputs.arrays import real_array
 
 __all__ = ["is_psd", "repaired", "repaired_cross", "shift"]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from sinkdist.passes.compiled import Array
-from sinkdist.plans import Plan, in_units
-from sinkdist.solution import Status
-from sinkdist.solvers.relaxation import BROKEN, DONE, GO, SLOW
+from sinkdist.kernels.compiled import Array
+from sinkdist.solution.plans import Plan, in_units
+from sinkdist.solution.status import Status
+from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, OVERFLOW, RUNNING
 
 __all__ = ["RAN", "Answers", "Outcome", "potential"]
 
@@ -23,12 +23,13 @@ PLAIN, RELAXED, NEWTON, LOG, ALGORITHM1, CONSTRAINED, SIMPLEX, LINE, INDEPENDENC
 
 #: The status of a pair by how its loop ended.
 STATUS_OF = {
-    DONE: int(Status.CONVERGED),
-    GO: int(Status.MAX_ITER),
-    SLOW: int(Status.STALLED),
-    BROKEN: int(Status.STALLED),
+    CONVERGED: int(Status.CONVERGED),
+    RUNNING: int(Status.MAX_ITER),
+    HANDED_OVER: int(Status.STALLED),
+    OVERFLOW: int(Status.STALLED),
 }
-CONVERGED, FIXED, EMPTY = int(Status.CONVERGED), int(Status.FIXED), int(Status.EMPTY)
+STATUS_CONVERGED, STATUS_FIXED = int(Status.CONVERGED), int(Status.FIXED)
+STATUS_EMPTY = int(Status.EMPTY)
 
 
 @dataclass(slots=True)
@@ -75,12 +76,13 @@ class Answers:
 
     @classmethod
     def blank(cls, pairs: int, shape: tuple[int, int], lam: float, keep: bool) -> Answers:
-        """Answers to be filled in; NaN and EMPTY until then."""
+        """Answers to be filled in; NaN and STATUS_EMPTY until then."""
         f, g = (np.full((pairs, d), -np.inf) for d in shape) if keep else (None, None)
         return cls(
             np.full(pairs, np.nan), np.full(pairs, np.nan), np.zeros(pairs, np.int64),
-            np.full(pairs, EMPTY, np.int8), np.full(pairs, NONE, np.int8), np.full(pairs, lam),
-            f, g, [None] * pairs if keep else None, [None] * pairs if keep else None,
+            np.full(pairs, STATUS_EMPTY, np.int8), np.full(pairs, NONE, np.int8),
+            np.full(pairs, lam), f, g,
+            [None] * pairs if keep else None, [None] * pairs if keep else None,
         )  # fmt: skip
 
     def in_units_of(self, unit: float, asked_lam: float | None) -> None:

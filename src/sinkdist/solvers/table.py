@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sinkdist.errors import InputError
-from sinkdist.solvers.relaxation import FOREVER, PLAIN
+from sinkdist.solvers.compiled.relaxation import FOREVER, PLAIN
 
 __all__ = ["SOLVERS", "Solver", "by_name"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from sinkdist.ground import Ground
 from sinkdist.ground.gibbs import Gibbs
 from sinkdist.interrupts import Stop
+from sinkdist.problem.strength import Strength
 from sinkdist.solvers.table import Solver
-from sinkdist.strength import Strength
 
 __all__ = ["Task"]
 
@@ -23,11 +23,11 @@ class Task:
         The kernel in float64 for the strength's lam; None where there is no such lam.
     block_gibbs : Gibbs or None
         The same in the dtype that blocks of pairs are computed in.
-    keep : bool
+    keep_potentials : bool
         Whether potentials and plans are wanted, beside the value.
     metric : bool
         Whether the costs are known to be a metric.
-    measured : bool
+    need_error : bool
         Whether the marginal error is wanted where it is not a by-product.
     unit : float
         What costs, and one over lam, are in here: a power of two, where the caller's costs are so
@@ -46,9 +46,9 @@ class Task:
     tol: float
     max_iter: int
     iterations: int | None
-    keep: bool
+    keep_potentials: bool
     metric: bool = False
-    measured: bool = False
+    need_error: bool = False
     unit: float = 1.0
     asked_lam: float | None = None
     stop: Stop = field(default_factory=Stop)

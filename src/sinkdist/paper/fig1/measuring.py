@@ -13,10 +13,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.api import solve
+from sinkdist.api.pairs import solve
+from sinkdist.api.path import path
 from sinkdist.paper.figure import Cell, Record, Setting
-from sinkdist.paths import path
-from sinkdist.solution import Solution
+from sinkdist.solution.solution import Solution
 
 __all__ = ["BASIS", "COSTS", "POINTS", "C", "R", "cells"]
 

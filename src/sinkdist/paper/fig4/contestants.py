@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.api import distance
+from sinkdist.api.pairs import distance
 from sinkdist.errors import MissingExtraError
 from sinkdist.ground import Ground
+from sinkdist.paper.emd_solvers import RIVALS
 from sinkdist.paper.fig4.stopwatch import Call
-from sinkdist.paper.rivals import RIVALS
 from sinkdist.paper.samplers import random_metric, uniform_simplex
 from sinkdist.paper.textbook import algorithm1, algorithm1_columns
 

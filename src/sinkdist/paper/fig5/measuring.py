@@ -8,8 +8,8 @@ from functools import cache, partial
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.advice import MEASURED_UP_TO, iterations_for
-from sinkdist.api import distance
+from sinkdist.api.advice import MEASURED_UP_TO, iterations_for
+from sinkdist.api.pairs import distance
 from sinkdist.ground import Ground
 from sinkdist.paper import data
 from sinkdist.paper.figure import Cell, Record, Setting

@@ -7,7 +7,8 @@ from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
 
-from sinkdist.paper import settings, whole
+from sinkdist.paper import atomic_io as whole
+from sinkdist.paper import settings
 from sinkdist.paper.finding import Finding
 from sinkdist.paper.report import claims
 from sinkdist.paper.report.markup import Markup, element, join

@@ -1,0 +1,1 @@
+"""The verbs, one file each; what users call, and nothing that computes."""

@@ -1,0 +1,96 @@
+"""The verb `divergence`: the Sinkhorn distance without its bias, zero for equal histograms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sinkdist.inputs.array_context import is_on_device
+from sinkdist.inputs.flags import listener
+from sinkdist.inputs.histograms import working_dtype
+from sinkdist.pairs.call import read_call, read_families
+from sinkdist.pairs.debiasing import debiasing
+from sinkdist.pairs.matched import matched
+from sinkdist.pairs.report import warn
+from sinkdist.scale import threads
+from sinkdist.scale.tally import Tally
+
+__all__ = ["divergence"]
+
+
+def divergence(
+    r: Any,
+    c: Any,
+    ground: Any,
+    *,
+    lam: float | None = None,
+    reg: float | None = None,
+    alpha: float | None = None,
+    tol: float | None = None,
+    max_iter: int | None = None,
+    iterations: int | None = None,
+    solver: str = "auto",
+    dtype: Any = None,
+    normalize: bool = False,
+    on_empty: str = "raise",
+    workers: int | None = None,
+    progress: Any = False,
+) -> Any:
+    """The Sinkhorn divergence of one pair, or of pairs matched as in `distance`.
+
+    ``S(r, c) = OT(r, c) - OT(r, r) / 2 - OT(c, c) / 2``, with ``OT`` the `Solution.objective`. The
+    entropies of `r` and `c` cancel, so it does not matter whether the objective penalises
+    ``-h(P)`` or ``KL(P || r c^T)``. It is 0 for equal histograms, and positive for others where the
+    kernel ``exp(-lam M)`` is positive definite: for Euclidean and cityblock distances between
+    points and for squared Euclidean ones, at any `lam`. For other costs it may be negative, and is
+    returned as it is.
+
+    Parameters
+    ----------
+    r, c : array_like, shape (d,) or (n, d)
+        Histograms, matched as in `distance`.
+    ground : Ground or array_like, shape (d, d)
+        Symmetric costs between the bins.
+    lam, reg : float
+        Exactly one. ``lam=inf`` is the exact distance, less half the exact distances of both
+        histograms to themselves (0 where staying is free); ``lam=0`` is
+        ``r^T M c - (r^T M r + c^T M c) / 2``, half the energy distance.
+    alpha : float
+        Only its limits, 0 and inf, which are those of `lam`.
+    tol, max_iter, iterations, solver, dtype, normalize, on_empty, workers, progress
+        As for `solve`. With `iterations`, only the pairs stop there: the result is a lower bound.
+
+    Returns
+    -------
+    float, or ndarray of shape (n,) where `r` or `c` is a family
+        For torch, JAX and CuPy arrays, an array of their kind, which can be differentiated.
+
+    Examples
+    --------
+    >>> import sinkdist as sd
+    >>> ground = sd.Ground.grid(3)
+    >>> sd.divergence([0.5, 0.5, 0], [0.5, 0.5, 0], ground, lam=2)
+    0.0
+    >>> sd.divergence([0.5, 0.5, 0], [[0, 0.5, 0.5], [0.5, 0, 0.5]], ground, lam=2).round(4)
+    array([0.7169, 0.4728])
+    """
+    progress = listener(progress)
+    if is_on_device(r, c, ground):
+        from sinkdist.pairs.arrays import debiased, verbs
+
+        options = verbs.Options(
+            lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty,
+            False, workers, progress,
+        )  # fmt: skip
+        return debiased.divergence(r, c, ground, options)
+    call = read_call(
+        ground, lam, reg, alpha, tol, max_iter, iterations, solver,
+        working_dtype(r, c, dtype=dtype),
+    )  # fmt: skip
+    R, C = read_families(r, c, ("r", "c"), call, normalize, on_empty)
+    workers = threads.count(workers)
+    postprocess = debiasing(call, R, C, workers)
+    task = call.task(postprocess.keep, workers, max(R.n, C.n))
+    answers = matched(task, R, C, workers, progress, postprocess)
+    warn(Tally.of(answers.status, answers.error), call.stopping)
+    value = answers.value.astype(call.dtype, copy=False)
+    return value[0].item() if R.is_vector and C.is_vector else value

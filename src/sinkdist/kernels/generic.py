@@ -1,0 +1,281 @@
+"""Readable twins of the compiled passes, written in the array API standard: their specification.
+
+Each function has the name and the arguments of a compiled pass, without the arrays which that one
+writes to or uses as scratch. It returns new arrays: what the pass writes, in the order of its
+arguments, then what it returns. No tricks: what is computed is said here, and how it is made fast
+in the other modules.
+
+Arrays may come from any library of the standard; nothing is taken from NumPy. Over a block, pairs
+lie on axis 0 and bins on axis 1.
+
+One pair, two bins, one plain sweep from ``v = 1``: rows are exact after its first half, when the
+columns are off by 0.05 each.
+
+>>> import numpy as np
+>>> K, R, C = np.array([[1.0, 0.25], [0.25, 1.0]]), np.array([[0.5, 0.5]]), np.array([[0.45, 0.55]])
+>>> U, V, error = sweep(K, R, C, np.ones((1, 2)), np.ones((1, 2)), np.ones(1))
+>>> U, V, error.round(12)
+(array([[0.4, 0.4]]), array([[0.9, 1.1]]), array([0.1]))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sinkdist.kernels.exponential import CEILING, FLOOR
+from sinkdist.kernels.pair import LARGEST, SMALLEST
+
+Array = Any  #: an array of the standard; 0-d for a number
+
+
+def _namespace(array: Array) -> Any:
+    """The library an array belongs to, as the standard spells it."""
+    return array.__array_namespace__()
+
+
+# ------------------------------------------------------------------------------ one pair
+
+
+def gather(K: Array, rows: Array, columns: Array) -> Array:
+    """The block of ``K`` on the given bins."""
+    xp = _namespace(K)
+    return xp.take(xp.take(K, rows, axis=0), columns, axis=1)
+
+
+def column_sums(K: Array, u: Array) -> Array:
+    """``K^T u``."""
+    return K.T @ u
+
+
+def representable(s: Array) -> Array:
+    """Where sums can be trusted to be representable; not where they are NaN."""
+    return (s > SMALLEST) & (s < LARGEST)
+
+
+def row_pass(K: Array, r: Array, v: Array) -> tuple[Array, Array, Array]:
+    """``u = r / (K v)``, the column sums ``K^T u``, and whether all row sums are representable."""
+    s = K @ v
+    u = r / s
+    return u, K.T @ u, _namespace(K).all(representable(s))
+
+
+def power(x: Array, w: Array) -> Array:
+    """``x^w`` to second order around 1 for ``x`` within 1/2 of it; plain ``x`` elsewhere."""
+    xp = _namespace(x)
+    e = x - 1.0
+    return xp.where(xp.abs(e) > 0.5, x, 1.0 + w * e + 0.5 * w * (w - 1.0) * e**2)
+
+
+def relaxed_row(have: Array, want: Array, u: Array, w: Array) -> Array:
+    """``u (want / have)^w``."""
+    return u * power(want / have, w)
+
+
+def relaxed_row_pass(
+    K: Array, r: Array, v: Array, u: Array, w: float
+) -> tuple[Array, Array, Array]:
+    """``u (r / (u K v))^w``, its column sums, and the rows' L1 error before it.
+
+    The error is infinite where a row sum is not representable.
+    """
+    xp = _namespace(K)
+    s = K @ v
+    error = xp.where(xp.all(representable(s)), xp.sum(xp.abs(u * s - r)), xp.inf)
+    u = relaxed_row(u * s, r, u, w)
+    return u, K.T @ u, error
+
+
+def relaxed_column_step(c: Array, v: Array, acc: Array, w: float) -> tuple[Array, Array]:
+    """``v (c / (v acc))^w`` and the columns' L1 error before it.
+
+    The error is infinite, and the scaling of no use, where a column sum is not representable.
+    """
+    xp = _namespace(c)
+    have = v * acc
+    sound = xp.all((have > 0.0) & (have < LARGEST))
+    error = xp.where(sound, xp.sum(xp.abs(have - c)), xp.inf)
+    return relaxed_row(have, c, v, w), error
+
+
+def plan_cost(K: Array, M: Array, u: Array, v: Array) -> Array:
+    """``<P, M>`` with ``P = diag(u) K diag(v)``."""
+    return _namespace(K).sum(_plan(K, u, v) * M)
+
+
+def mean_cost(M: Array, r: Array, c: Array) -> Array:
+    """``r^T M c``."""
+    return r @ (M @ c)
+
+
+def _plan(K: Array, u: Array, v: Array) -> Array:
+    """``diag(u) K diag(v)``."""
+    return u[:, None] * K * v[None, :]
+
+
+# ------------------------------------------------------------- exponentials and the log domain
+
+
+def bounded_exp(x: Array) -> Array:
+    """``exp(x)`` with ``x`` brought between `FLOOR` and `CEILING`; the twin of `exp_in_place`."""
+    xp = _namespace(x)
+    return xp.exp(xp.clip(x, FLOOR, CEILING))
+
+
+def gibbs_kernel(M: Array, lam: float) -> Array:
+    """``exp(-lam M)`` in float64; the pass rounds it to the dtype of the array it is given."""
+    return bounded_exp(-lam * M)
+
+
+def stabilised_kernel(M: Array, lam: float, f: Array, g: Array) -> Array:
+    """``exp(lam (f_i + g_j - M_ij))``."""
+    return bounded_exp(lam * (f[:, None] + g[None, :] - M))
+
+
+def log_row_update(M: Array, lam: float, r: Array, g: Array) -> Array:
+    """``f_i = (log r_i - log sum_j exp(lam (g_j - M_ij))) / lam``."""
+    return (_namespace(r).log(r) - _log_sum_exp(lam * (g[None, :] - M), axis=1)) / lam
+
+
+def log_column_update(
+    M: Array, lam: float, c: Array, f: Array, g: Array, tol: float
+) -> tuple[Array, Array]:
+    """``g_j = (log c_j - log sum_i exp(lam (f_i - M_ij))) / lam``; the columns' L1 error before it.
+
+    Column ``j`` of the plan had ``exp(lam (g_j - new g_j))`` times its mass. ``g`` stays as it is
+    when the error is at most ``tol``.
+    """
+    xp = _namespace(M)
+    new = (xp.log(c) - _log_sum_exp(lam * (f[:, None] - M), axis=0)) / lam
+    error = xp.sum(c * xp.abs(xp.exp(xp.clip(lam * (g - new), None, 700.0)) - 1.0))
+    return xp.where(error > tol, new, g), error
+
+
+def _log_sum_exp(x: Array, axis: int) -> Array:
+    """``log sum exp(x)`` along an axis; subtracting the largest term keeps it in range."""
+    xp = _namespace(x)
+    top = xp.max(x, axis=axis, keepdims=True)
+    return xp.squeeze(top, axis=axis) + xp.log(xp.sum(xp.exp(x - top), axis=axis))
+
+
+# ---------------------------------------------------------------------------- all triangles
+
+
+def worst_triangle(M: Array) -> tuple[Array, Array, Array, Array]:
+    """The largest ``M_ij - (M_ik + M_kj)`` and its ``i, j, k``; negative where none is violated."""
+    xp = _namespace(M)
+    d = M.shape[0]
+    by_way_of = M[:, None, :] + M.T[None, :, :]  # axes i, j, k
+    excess = xp.reshape(M[:, :, None] - by_way_of, (-1,))
+    at = xp.argmax(excess)
+    return excess[at], at // (d * d), at // d % d, at % d
+
+
+def shortest_paths(M: Array) -> Array:
+    """The length of the shortest path from i to j (Floyd and Warshall)."""
+    for k in range(M.shape[0]):
+        M = _namespace(M).minimum(M, M[:, k][:, None] + M[k, :][None, :])
+    return M
+
+
+# ------------------------------------------------------------------------- Newton's method
+
+
+def dense_product(K: Array, w: Array, scale: Array) -> Array:
+    """``K^T diag(scale) K w``."""
+    return K.T @ (scale * (K @ w))
+
+
+def dense_diagonal(K: Array, scale: Array) -> Array:
+    """The diagonal of ``K^T diag(scale) K``."""
+    return _namespace(K).sum(scale[:, None] * K * K, axis=0)
+
+
+def sparsify(K: Array, u: Array, v: Array, r: Array, c: Array, cut: float) -> Array:
+    """``P`` without entries up to ``cut * min(r_i, c_j)``, its rows rescaled to sum to ``r``.
+
+    Dense, with zeros, where the compiled pass writes compressed rows.
+    """
+    xp = _namespace(K)
+    P = _plan(K, u, v)
+    low = cut * xp.minimum(r[:, None], c[None, :])
+    P = xp.where(low < P, P, 0.0)
+    return P * (r / xp.sum(P, axis=1))[:, None]
+
+
+def sparse_product(P: Array, r: Array, y: Array) -> Array:
+    """``P^T diag(1/r) P y``."""
+    return P.T @ (P @ y / r)
+
+
+def sparse_diagonals(P: Array, r: Array) -> tuple[Array, Array]:
+    """The column sums of ``P`` and the diagonal of ``P^T diag(1/r) P``."""
+    xp = _namespace(P)
+    return xp.sum(P, axis=0), xp.sum(P**2 / r[:, None], axis=0)
+
+
+# ------------------------------------------------------------------------ a block of pairs
+
+
+def row_step(S: Array, R: Array, U: Array, omega: Array) -> tuple[Array, Array]:
+    """``R / S`` for pairs with ``omega`` 1, else ``U (R / (U S))^omega``; and the rows' L1 errors.
+
+    Plain pairs have error 0: their rows are exact now. ``R`` has one row, shared, or one per pair.
+    """
+    xp = _namespace(S)
+    plain = (omega == 1.0)[:, None]
+    have = U * S
+    error = xp.where(plain | ~(have > 0.0), 0.0, xp.abs(have - R))
+    U = xp.where(plain, R / S, _relaxed_where_mass(have, R, U, omega))
+    return U, xp.sum(error, axis=1, dtype=xp.float64)
+
+
+def column_error(A: Array, C: Array, V: Array, error: Array) -> Array:
+    """The rows' errors plus the columns'; infinite where a sum is not representable."""
+    xp = _namespace(A)
+    total = xp.sum(xp.abs(A * V - C), axis=1, dtype=xp.float64)
+    return xp.where(total < 1e30, error + total, xp.inf)
+
+
+def column_step(A: Array, C: Array, V: Array, omega: Array) -> Array:
+    """``C / A`` for pairs with ``omega`` 1, else ``V (C / (V A))^omega``; 0 leaves ``V``."""
+    plain = (omega == 1.0)[:, None]
+    return _namespace(A).where(plain, C / A, _relaxed_where_mass(V * A, C, V, omega))
+
+
+def _relaxed_where_mass(have: Array, want: Array, scaling: Array, omega: Array) -> Array:
+    """Relaxed updates of a block; bins without mass keep their scaling, and so do pairs at 0."""
+    xp = _namespace(have)
+    moves = (have > 0.0) & (omega > 0.0)[:, None]
+    new = relaxed_row(xp.where(moves, have, 1.0), want, scaling, omega[:, None])
+    return xp.where(moves, xp.astype(new, scaling.dtype), scaling)
+
+
+def sweep(
+    K: Array, R: Array, C: Array, U: Array, V: Array, omega: Array
+) -> tuple[Array, Array, Array]:
+    """One sweep of a block: new ``U``, new ``V``, and each pair's L1 error in between.
+
+    With ``omega`` 1 this is the update in the loop of Algorithm 1, with ``u = 1 / x``.
+    """
+    U, error = row_step(V @ K.T, R, U, omega)
+    A = U @ K
+    error = column_error(A, C, V, error)
+    return U, column_step(A, C, V, omega), error
+
+
+# ------------------------------------------------------------------ two blocks of histograms
+
+
+def excess(X: Array, T: Array) -> Array:
+    """``sum_k max(X_ik - T_kj, 0)``."""
+    xp = _namespace(X)
+    difference = X[:, :, None] - T[None, :, :]
+    return xp.sum(xp.where(difference > 0.0, difference, 0.0), axis=1)
+
+
+def harmonic(X: Array, T: Array, least: float) -> Array:
+    """``sum_k X_ik T_kj / (X_ik + T_kj)`` over the bins with ``X_ik > least``."""
+    xp = _namespace(X)
+    x, y = X[:, :, None], T[None, :, :]
+    seen = x > least
+    return xp.sum(xp.where(seen, x * y / xp.where(seen, x + y, 1.0), 0.0), axis=1)

@@ -1,0 +1,9 @@
+"""Verbs on torch, JAX and CuPy arrays: one call, answered in blocks where the arrays live.
+
+reading, call   checking a call, with one look by the host
+pairs           many pairs in blocks
+exact           the exact distance, on the host
+debiased        the Sinkhorn divergence
+solution        what `solve` returns
+verbs           `solve`, `distance`, `pairwise`
+"""

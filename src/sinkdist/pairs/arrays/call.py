@@ -1,0 +1,153 @@
+"""Reading a call on device arrays: the options of the verbs, and what becomes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sinkdist.errors import InputError
+from sinkdist.inputs.array_context import ArrayContext, context_of
+from sinkdist.inputs.flags import flag
+from sinkdist.pairs.arrays.reading import Costs, Family, check, guarded, read_costs, read_family
+from sinkdist.pairs.call import refuse_choice
+from sinkdist.problem import stopping, strength
+from sinkdist.problem.stopping import Stopping
+from sinkdist.problem.strength import Kind, Strength
+from sinkdist.solvers import table
+from sinkdist.solvers.arrays.transport import BlockSpec, Domain, Parameters, safe_exponent
+
+__all__ = ["Call", "Options", "read"]
+
+_DOUBLE = np.dtype(np.float64)
+_MODERATE = 1e30  #: costs up to this, and down to its inverse, leave room around them in float32
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options that all verbs share, as they were given."""
+
+    lam: Any
+    reg: Any
+    alpha: Any
+    tol: Any
+    max_iter: Any
+    iterations: Any
+    solver: Any
+    dtype: Any
+    normalize: bool
+    on_empty: str
+    coincidence: bool
+    workers: Any
+    progress: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """What was asked for, checked.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        That of the results; ``costs`` and histograms are in the dtype that is computed in, which
+        is float64 where float32 cannot hold the kernel.
+    question : BlockSpec
+        For the pairs, where there is a lam or an alpha.
+    known : bool
+        Whether numbers can be looked at: not under `jit` and `vmap`.
+    """
+
+    home: ArrayContext
+    costs: Costs
+    strength: Strength
+    stopping: Stopping
+    question: BlockSpec
+    dtype: np.dtype[Any]
+    known: bool
+
+    @property
+    def numbers(self) -> Parameters:
+        """What may change from call to call."""
+        asked, stop = self.strength, self.stopping
+        number = asked.alpha if asked.kind is Kind.CONSTRAINED else asked.lam
+        return Parameters(number, stop.tol, stop.max_iter)
+
+    @property
+    def ran(self) -> str:
+        """What `Solution.solver` says while it is not known how pairs went."""
+        kind, domain = self.strength.kind, self.question.domain
+        if kind is not Kind.PENALISED:
+            return "simplex" if kind is Kind.EXACT else kind.value
+        if self.question.iterations is not None:
+            return "algorithm1"
+        if domain is Domain.LOG:
+            return "log"
+        return "relaxed" if self.question.relax else "plain"
+
+
+def read(
+    first: Any, second: Any, names: tuple[str, str], ground: Any, options: Options, keep: bool
+) -> tuple[Call, Family, Family]:
+    """Check everything before any work begins; the host looks at numbers once."""
+    options = replace(options, normalize=flag("normalize", options.normalize))
+    named = {names[0]: first, names[1]: second}
+    home = context_of(named, ground)
+    dtype = home.dtype([first, second], options.dtype)
+    solver = table.by_name(options.solver)
+    if solver.name == "newton":
+        raise InputError(
+            "solver='newton' is for NumPy arrays; on other devices it is no matter of choice: "
+            "leave it out."
+        )
+    if options.workers is not None:
+        raise InputError(
+            f"The 'workers' option is for NumPy arrays; {home.kind} has threads of its own: "
+            "leave it out."
+        )
+    stop = stopping.read(
+        dtype, tol=options.tol, max_iter=options.max_iter, iterations=options.iterations,
+        solver=solver.name,
+    )  # fmt: skip
+    asked = strength.read(lam=options.lam, reg=options.reg, alpha=options.alpha)
+    if asked.kind is not Kind.PENALISED:
+        refuse_choice(asked.kind, options.iterations, solver.name)
+
+    def families(costs: Costs, dtype: np.dtype[Any]) -> list[Family]:
+        one = first is second and costs.matrix.shape[0] == costs.matrix.shape[1]
+        given = zip((first, second)[: 1 if one else 2], names, costs.matrix.shape, strict=False)
+        return [
+            read_family(home, values, name, dtype, bins, options.normalize, options.on_empty)
+            for values, name, bins in given
+        ]
+
+    costs = read_costs(home, ground, dtype)
+    found = families(costs, dtype)
+    costs, known = check(home, dtype, found, costs, options.normalize, options.on_empty)
+    domain, wide = _domain(home, dtype, asked, costs.largest, solver.name)
+    if wide:
+        costs = replace(read_costs(home, ground, _DOUBLE), largest=costs.largest, bad=costs.bad)
+        found = families(costs, _DOUBLE)
+    if not known:
+        found = [guarded(home, family) for family in found]
+    question = BlockSpec(domain, stop.iterations, solver.name != "plain", keep, costs.learns)
+    return Call(home, costs, asked, stop, question, dtype, known), found[0], found[-1]
+
+
+def _domain(
+    home: ArrayContext, dtype: np.dtype[Any], asked: Strength, largest: float | None, solver: str
+) -> tuple[Domain, bool]:
+    """Where to sweep, and whether in float64 because float32 cannot hold the kernel."""
+    can_widen = dtype != _DOUBLE and home.has_double
+    far = largest is not None and not (largest == 0.0 or 1 / _MODERATE < largest < _MODERATE)
+    if asked.kind is not Kind.PENALISED:
+        return Domain.CONSTRAINED, can_widen and asked.kind is Kind.CONSTRAINED
+    if solver == "log":
+        return Domain.LOG, can_widen
+    if largest is None:
+        return Domain.AUTO, False
+    if asked.lam * largest <= safe_exponent(dtype):
+        return Domain.SCALING, can_widen and far
+    if asked.lam * largest <= safe_exponent(_DOUBLE) and home.has_double:
+        return Domain.SCALING, can_widen
+    return Domain.LOG, can_widen

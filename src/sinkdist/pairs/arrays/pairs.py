@@ -1,0 +1,209 @@
+"""Many pairs on a device: cut into blocks that bound memory, solved, put together again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from sinkdist.pairs.arrays.call import Call
+from sinkdist.pairs.arrays.exact import Exact, solve_exactly
+from sinkdist.problem.strength import Kind
+from sinkdist.solution.status import Status
+from sinkdist.solvers.adjoint.frameworks import transport
+from sinkdist.solvers.arrays.constrained import entropy
+from sinkdist.solvers.arrays.products import Array
+from sinkdist.solvers.arrays.transport import Answer, Domain
+from sinkdist.solvers.outcome import INDEPENDENCE
+
+__all__ = ["Solved", "block_size", "solve_pairs"]
+
+# Numbers in one array of a block: small enough for a processor's cache, large enough to feed an
+# accelerator.
+_SMALL, _LARGE = 1 << 20, 1 << 23
+_PATIENCE = 2000  #: sweeps after which a pair goes on in the log domain, where Newton helps
+
+
+class Solved(NamedTuple):
+    """The answer of every pair, and where plans of exact pairs are, if there are such pairs.
+
+    Pair ``exact_pairs[k]`` has the k-th plan of ``exact``.
+    """
+
+    answer: Answer
+    exact: Exact | None = None
+    exact_pairs: npt.NDArray[np.intp] | None = None
+
+
+def block_size(call: Call) -> int:
+    """How many pairs are solved together."""
+    d, e = call.costs.matrix.shape
+    whole = call.question.domain in (Domain.SCALING, Domain.AUTO)
+    numbers = _LARGE if call.home.is_large else _SMALL
+    return int(max(1, numbers // (max(d, e) if whole else d * e // 4 + 1)))
+
+
+def solve_pairs(call: Call, R: Array, C: Array) -> Solved:
+    """Whichever member of the family is asked for; ``R`` has one row, shared, or one per pair."""
+    kind = call.strength.kind
+    if kind is Kind.INDEPENDENCE:
+        return Solved(_independent(call, R, C))
+    if kind is Kind.EXACT:
+        exact = solve_exactly(call.home, call.costs, R, C)
+        return Solved(_exact_answer(call.home.xp, exact), exact, np.arange(C.shape[0]))
+    if kind is Kind.CONSTRAINED:
+        return _constrained(call, R, C)
+    return Solved(_penalised(call, R, C))
+
+
+def _penalised(call: Call, R: Array, C: Array) -> Answer:
+    """Scaling; pairs that it does not bring to an end go on in the log domain.
+
+    Where numbers are not known yet, nobody can say which pairs these are: scaling goes on.
+    """
+    asked, stop = call.question, call.stopping
+    patient = replace(call, stopping=replace(stop, max_iter=min(stop.max_iter, _PATIENCE)))
+    by_scaling = asked.domain is Domain.SCALING and asked.relax and asked.iterations is None
+    if not (by_scaling and call.known):
+        return _in_blocks(call, R, C)
+    found, home = _in_blocks(patient, R, C), call.home
+    status = home.host(found.status)
+    if status is None:
+        return found
+    slow = np.flatnonzero(status != Status.CONVERGED)
+    left = stop.max_iter - _PATIENCE
+    if slow.size == 0 or left <= 0:
+        return found
+    other = replace(
+        call, question=replace(asked, domain=Domain.LOG), stopping=replace(stop, max_iter=left)
+    )
+    part = _in_blocks(other, *_rows(call, R, C, slow))
+    part = part._replace(n_iter=part.n_iter + home.xp.take(found.n_iter, home.put(slow)))
+    place = np.arange(status.size)
+    place[slow] = status.size + np.arange(slow.size)
+    return _merged(call, found, part, place)
+
+
+def _merged(call: Call, first: Answer, second: Answer, place: npt.NDArray[np.intp]) -> Answer:
+    """Each pair from its place in the two answers, one behind the other."""
+    xp, order = call.home.xp, call.home.put(place)
+    return Answer(
+        *(xp.take(xp.concat([a, b]), order, axis=0) for a, b in zip(first, second, strict=True))
+    )
+
+
+def _in_blocks(call: Call, R: Array, C: Array) -> Answer:
+    """Blocks of nearly equal size: JAX compiles for two shapes at most."""
+    n, xp = int(C.shape[0]), call.home.xp
+    count = max(1, -(-n // block_size(call)))
+    edges = [n * k // count for k in range(count + 1)]
+    parts = [
+        transport(
+            call.home, call.question, call.numbers, R if R.shape[0] == 1 else R[a:b, :], C[a:b, :],
+            call.costs.matrix,
+        )
+        for a, b in pairwise(edges)
+    ]  # fmt: skip
+    return parts[0] if count == 1 else Answer(*(xp.concat(x) for x in zip(*parts, strict=True)))
+
+
+def _independent(call: Call, R: Array, C: Array) -> Answer:
+    """``r^T M c``; potentials are the limit of the others', centred."""
+    xp, M = call.home.xp, call.costs.matrix
+    column = R @ M
+    value = xp.sum(column * C, axis=1)
+    half = 0.5 * value[:, None]
+    F = xp.where(R > 0, C @ M.T - half, -xp.inf)
+    G = xp.where(C > 0, column - half, -xp.inf)
+    none = xp.zeros_like(value)
+    whole = xp.astype(none, xp.int32)
+    return Answer(value, none - xp.inf, F, G, none, whole + 1, whole, none, whole + INDEPENDENCE)
+
+
+def _exact_answer(xp: Any, exact: Exact) -> Answer:
+    """Exact distances as answers."""
+    value, whole = exact.value, xp.astype(xp.zeros_like(exact.error), xp.int32)
+    return Answer(
+        value, value, exact.F, exact.G, exact.error, whole + 1, exact.status,
+        xp.zeros_like(exact.error) + xp.inf, exact.ran,
+    )  # fmt: skip
+
+
+def _constrained(call: Call, R: Array, C: Array) -> Solved:
+    """The hard constraint; the exact distance where its plan satisfies it.
+
+    Where numbers are not known yet (under `jit`) every pair is searched, up to a large lam.
+    """
+    home, xp, alpha = call.home, call.home.xp, call.strength.alpha
+    most = home.host(xp.minimum(entropy(xp, R), entropy(xp, C)))
+    if most is None:
+        return Solved(_in_blocks(call, R, C))
+    vacuous = alpha >= (1.0 - 1e-12) * most
+    searched = np.flatnonzero(~vacuous)
+    found = _in_blocks(call, *_rows(call, R, C, searched)) if searched.size else None
+    status = home.host(found.status) if found is not None else np.zeros(0)
+    assert status is not None
+    stuck = searched[status != Status.CONVERGED]
+    asked = np.sort(np.concatenate([np.flatnonzero(vacuous), stuck]))
+    if asked.size == 0:
+        assert found is not None
+        return Solved(found)
+    exact = solve_exactly(home, call.costs, *_rows(call, R, C, asked))
+    if found is not None:
+        found = _proven(call, found, exact, searched, asked)
+    inside = vacuous[asked] | (_information(call, exact, R, C, asked) <= alpha)
+    taken = np.flatnonzero(inside)
+    exact = Exact(*(xp.take(x, home.put(taken), axis=0) for x in exact))
+    part = _exact_answer(xp, exact)
+    if found is None:
+        return Solved(part, exact, asked[taken])
+    # Where each pair is found: among those that were searched, or behind them among the exact ones.
+    place = np.zeros(len(most), np.int64)
+    place[searched] = np.arange(searched.size)
+    place[asked[taken]] = searched.size + np.arange(taken.size)
+    return Solved(_merged(call, found, part, place), exact, asked[taken])
+
+
+def _proven(
+    call: Call, found: Answer, exact: Exact, searched: npt.NDArray[np.intp],
+    asked: npt.NDArray[np.intp],
+) -> Answer:  # fmt: skip
+    """Searched pairs whose plan is inside the ball and costs no more than the exact distance.
+
+    They are solved: the constraint may be satisfied by another optimal plan than the simplex found.
+    """
+    home, stop = call.home, call.stopping
+    known = [home.host(x) for x in (found.value, found.error, found.status, exact.value)]
+    value, error, status, least = map(np.asarray, known)
+    largest = call.costs.largest or 0.0
+    where = np.full(searched.size, -np.inf)  # the exact distance of pairs that were asked for it
+    where[np.isin(searched, asked)] = least[np.isin(asked, searched)]
+    close = value + 0.5 * largest * error - where <= stop.tol * value
+    status = np.where(close & (error <= stop.tol), int(Status.CONVERGED), status)
+    return found._replace(status=home.put(status.astype(np.int32)))
+
+
+def _rows(call: Call, R: Array, C: Array, pairs: npt.NDArray[np.intp]) -> tuple[Array, Array]:
+    """The histograms of some pairs."""
+    if pairs.size == C.shape[0]:
+        return R, C
+    xp, index = call.home.xp, call.home.put(pairs)
+    return R if R.shape[0] == 1 else xp.take(R, index, axis=0), xp.take(C, index, axis=0)
+
+
+def _information(
+    call: Call, exact: Exact, R: Array, C: Array, pairs: npt.NDArray[np.intp]
+) -> npt.NDArray[Any]:
+    """``KL(P || r c^T)`` of exact plans."""
+    r, c, *plan = (call.home.host(x) for x in (*_rows(call, R, C, pairs), *exact.plan))
+    rows, columns, mass = plan
+    assert r is not None and c is not None
+    assert rows is not None and columns is not None and mass is not None
+    row_mass = np.take_along_axis(np.broadcast_to(r, (len(c), r.shape[1])), rows, axis=1)
+    product = row_mass * np.take_along_axis(c, columns, axis=1)
+    some = mass > 0
+    terms = mass * np.log(np.where(some, mass, 1.0) / np.where(some, product, 1.0))
+    return np.asarray(terms.sum(axis=1))

@@ -1,0 +1,172 @@
+"""Reading histograms and costs where they live, with one look by the host.
+
+Masses are divided by their sum in any case, as part of what is differentiated: the distance is a
+function of ``r / sum(r)``, so its gradient has no component along r, and gradients of bins without
+mass are 0. The checks are those of `histograms`. What is wrong is counted on the device; only if
+something is, the numbers are fetched and read again by `histograms`, which says what and where.
+Under `jit` and `vmap` there are no numbers to look at yet, and no error can be raised: rows that
+would be refused are `guarded`, and their results become NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from sinkdist.errors import InputError
+from sinkdist.ground import Ground
+from sinkdist.inputs import histograms
+from sinkdist.inputs.array_context import ArrayContext
+from sinkdist.inputs.messages import check_shape
+from sinkdist.pairs.call import require_range
+from sinkdist.solvers.arrays.products import Array
+
+__all__ = ["Costs", "Family", "check", "guarded", "read_costs", "read_family"]
+
+# As for NumPy: masses below these count as zero; negatives down to a fraction of the maximum too.
+_NEGLIGIBLE = {"float32": float(np.finfo(np.float32).tiny), "float64": 1e-100}
+_ROUNDING = {"float16": 1e-3, "bfloat16": 1e-2, "float32": 1e-6}
+_EPS = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Family:
+    """Histograms on a device: rows that sum to 1; ``bad`` marks those that are to be refused.
+
+    ``empty`` marks rows without mass where ``on_empty="nan"``: they are given one unit of mass in
+    their first bin, and their results become NaN.
+    """
+
+    name: str
+    rows: Array
+    is_vector: bool
+    empty: Array | None
+    bad: Array
+    given: Array
+
+    @property
+    def n(self) -> int:
+        """Number of histograms."""
+        return int(self.rows.shape[0])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Costs:
+    """Costs on a device; ``ground`` is there if they came from the host and are constant.
+
+    ``largest`` is None while it is not known; ``bad`` then says, on the device, whether there are
+    costs that would be refused.
+    """
+
+    matrix: Array
+    ground: Ground | None
+    largest: float | None
+    given: Any
+    bad: Array | None = None
+
+    @property
+    def learns(self) -> bool:
+        """Whether a gradient with respect to the costs may be asked for."""
+        return self.ground is None
+
+
+def read_family(
+    home: ArrayContext, values: Any, name: str, dtype: np.dtype[Any], bins: int, normalize: bool,
+    on_empty: str,
+) -> Family:  # fmt: skip
+    """One histogram or a family; shape and kind are checked here, numbers by `check`."""
+    histograms.check_on_empty(on_empty)
+    check_shape(tuple(values.shape), name, bins, "the ground metric")
+    xp, source = home.xp, str(values.dtype).rpartition(".")[2]
+    x = home.cast(values[None, :] if values.ndim == 1 else values, dtype)
+    top = xp.max(x, axis=1, keepdims=True)
+    negative = x < -_ROUNDING.get(source, 1e-12) * xp.maximum(top, 0.0)
+    bad = xp.any(negative | ~xp.isfinite(x), axis=1)
+    x = xp.where(x < _NEGLIGIBLE[dtype.name], 0.0, x)
+    if normalize:  # by the maximum first: the sum may be too large
+        x = x / xp.where(top > 0, home.constant(top), 1.0)
+    total = xp.sum(x, axis=1, keepdims=True)
+    empty = total[:, 0] == 0
+    if not normalize:
+        slack = min(10.0 * _EPS.get(source, 2.0**-23) * math.sqrt(values.shape[-1]), 0.01)
+        bad = bad | (~empty & ~(xp.abs(total[:, 0] - 1.0) <= slack))
+    rows = x / xp.where(empty[:, None], 1.0, total)
+    if on_empty == "raise":
+        return Family(name, rows, values.ndim == 1, None, bad | empty, values)
+    first = rows[:, :1] + home.cast(empty[:, None], dtype)
+    rows = xp.concat([first, rows[:, 1:]], axis=1)
+    return Family(name, rows, values.ndim == 1, empty, bad, values)
+
+
+def guarded(home: ArrayContext, family: Family) -> Family:
+    """The same with one unit of mass in the first bin of bad rows, whose results will be NaN.
+
+    So that no loop runs away on them. Their gradients pass, in order to become NaN as well.
+    """
+    xp = home.xp
+    rows = xp.where(xp.isfinite(family.rows), family.rows, 0.0)
+    fixed = home.constant(rows)
+    first = xp.concat([xp.ones_like(fixed[:, :1]), xp.zeros_like(fixed[:, 1:])], axis=1)
+    safe = xp.where(family.bad[:, None], first, fixed) + (rows - fixed)
+    return replace(family, rows=safe)
+
+
+def read_costs(home: ArrayContext, ground: Any, dtype: np.dtype[Any]) -> Costs:
+    """Costs where the histograms are: moved there once if they are on the host."""
+    from sinkdist.inputs.array_context import kind_of
+
+    if kind_of(ground) is None:
+        ground = Ground.of(ground)
+        require_range(ground.max, dtype)
+        place = (home.kind, str(home.device), dtype.name)
+        matrix = ground.moved(place, lambda costs: home.put(costs, dtype))
+        return Costs(matrix, ground, ground.max, ground)
+    if ground.ndim != 2 or 0 in ground.shape:
+        raise InputError(
+            "The ground matrix must be 2-dimensional and not empty. "
+            f"Got shape {tuple(ground.shape)} instead."
+        )
+    return Costs(home.cast(ground, dtype), None, None, ground)
+
+
+def _largest(home: ArrayContext, costs: Costs) -> float:
+    """The largest cost as it was given."""
+    given = home.host(costs.given)
+    return 0.0 if given is None else float(given.max())
+
+
+def check(
+    home: ArrayContext, dtype: np.dtype[Any], families: list[Family], costs: Costs, normalize: bool,
+    on_empty: str,
+) -> tuple[Costs, bool]:  # fmt: skip
+    """Look once at what was counted, and raise what `histograms` and `Ground` have to say.
+
+    Returns the costs with their largest, and whether there was something to look at.
+    """
+    xp, M = home.xp, costs.matrix
+    marks = [home.cast(xp.any(family.bad), dtype) for family in families]
+    if costs.ground is None:
+        marks += [xp.min(M), xp.max(M)]
+    seen = home.host(xp.stack([home.constant(mark) for mark in marks]))
+    if seen is None:
+        bad = None if costs.ground is not None else ~((xp.min(M) >= 0) & (xp.max(M) < xp.inf))
+        return replace(costs, bad=bad), False
+    for family, bad in zip(families, seen, strict=False):
+        if bad:
+            numbers = home.host(family.given)
+            assert numbers is not None
+            histograms.read(
+                numbers, family.name, dtype=dtype, normalize=normalize, on_empty=on_empty
+            )
+    if costs.ground is not None:
+        return costs, True
+    least, largest = float(seen[-2]), float(seen[-1])
+    if not (least >= 0.0 and largest < math.inf):
+        largest = Ground(home.host(costs.given)).max  # too large for this dtype only
+    elif largest == 0.0:
+        largest = _largest(home, costs)  # or too small
+    require_range(largest, dtype)
+    return Costs(M, None, largest, costs.given), True

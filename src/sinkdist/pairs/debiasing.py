@@ -1,0 +1,205 @@
+"""Debiasing: from objectives of pairs to the Sinkhorn divergence, tile by tile.
+
+``S(r, c) = OT(r, c) - OT(r, r) / 2 - OT(c, c) / 2`` with ``OT = <P, M> - h(P) / lam``. Self terms
+are computed once per histogram, before any pair; then each tile of pairs is reworked as soon as it
+is solved, while its potentials are at hand, so that no more than a tile of them is ever held.
+
+Every term is a value of the dual, which is second order in the marginal error. The dual of a pair
+is known at two points: at its own potentials, and at those of its self terms. Both values are
+lower bounds, the larger one counts, and the second alone gives ``S >= |a - b|_K^2 / (2 lam)``, with
+``a, b`` the scalings of the self terms. So ``S`` is not negative where ``K`` is positive
+semi-definite, whether the sweeps have converged or not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sinkdist.errors import InputError
+from sinkdist.inputs.histograms import Histograms
+from sinkdist.inputs.rows import Rows, masses, with_masses
+from sinkdist.kernels.exponential import gibbs_kernel
+from sinkdist.pairs.call import Call
+from sinkdist.pairs.matched import identities
+from sinkdist.pairs.report import SHORT
+from sinkdist.problem.strength import Kind
+from sinkdist.scale import threads
+from sinkdist.solution.status import Status
+from sinkdist.solvers.compiled.pair import in_double, solve_pair
+from sinkdist.solvers.compiled.symmetric import symmetric_block
+from sinkdist.solvers.outcome import Answers
+from sinkdist.solvers.task import Task
+
+__all__ = ["Debiasing", "debiasing"]
+
+Array = npt.NDArray[Any]
+
+_AT_ONCE = 512  #: histograms against themselves in one block
+_ROUNDING = 64.0 * float(np.finfo(np.float64).eps)  #: negatives of this size are rounding
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SelfTerms:
+    """The histograms of a family against themselves; scalings only where lam is finite."""
+
+    objective: Array
+    status: Array
+    error: Array
+    mass: Array
+    scalings: Rows | None = None
+
+    def dense(self, index: Array) -> Array:
+        """Scalings of some histograms."""
+        assert self.scalings is not None
+        chosen = self.scalings[index]
+        return chosen if isinstance(chosen, np.ndarray) else np.asarray(chosen.toarray())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Debiasing:
+    """What turns the answers of a tile into divergences."""
+
+    lam: float
+    kernel: Array | None
+    first: SelfTerms
+    second: SelfTerms
+    first_identity: Array
+    second_identity: Array
+
+    @property
+    def keep(self) -> bool:
+        """Whether potentials of the pairs are wanted."""
+        return self.kernel is not None
+
+    def __call__(self, part: Answers, R: Array, C: Array, i: Array, j: Array) -> None:
+        """Rewrite the answers for pairs of rows ``i`` and ``j``, which are ``R`` and ``C``."""
+        own = part.value
+        if part.f is not None and part.g is not None:  # the plan's mass is 1 in every state kept
+            own = _inner(part.f, in_double(R)) + _inner(part.g, in_double(C))
+        halves = 0.5 * self.first.objective[i] + 0.5 * self.second.objective[j]
+        value, rounding = own - halves, _ROUNDING * (np.abs(own) + np.abs(halves))
+        if self.kernel is not None:
+            # the dual at the potentials of the self terms, less the self terms
+            product = np.einsum(
+                "kj,kj->k", *np.broadcast_arrays(self.first.dense(i) @ self.kernel,
+                                                 self.second.dense(j)),
+            )  # fmt: skip
+            mean = 0.5 * (self.first.mass[i] + self.second.mass[j])
+            value = np.fmax(value, (mean - product) / self.lam)
+            rounding = np.full(value.shape, _ROUNDING / self.lam)
+        value[(value < 0.0) & (value >= -rounding)] = 0.0
+        value[np.broadcast_to(self.first_identity[i] == self.second_identity[j], value.shape)] = 0.0
+        part.value = value
+        for terms, index in ((self.first, i), (self.second, j)):
+            short = np.broadcast_to(np.isin(terms.status[index], SHORT), value.shape)
+            part.status[short] = np.broadcast_to(terms.status[index], value.shape)[short]
+            part.error[short] = np.broadcast_to(terms.error[index], value.shape)[short]
+
+
+def debiasing(call: Call, A: Histograms, B: Histograms, workers: int) -> Debiasing:
+    """Solve the self terms of two families; refuse what has no divergence."""
+    kind, ground, lam = call.strength.kind, call.ground, call.strength.lam
+    if kind is Kind.CONSTRAINED:
+        raise InputError(
+            "The divergence needs 'lam' or 'reg'. Got 'alpha': the hard constraint has no "
+            "objective in common for a pair and its self terms."
+        )
+    if not ground.is_symmetric:
+        rows, columns = ground.shape
+        found = "is not" if rows == columns else f"is {rows} x {columns}"
+        raise InputError(
+            "The divergence needs a symmetric ground, to compare histograms with themselves; "
+            f"this one {found}. Use distance, or make it symmetric, as by (M + M.T) / 2."
+        )
+    kernel = _kernel(call, lam) if kind is Kind.PENALISED else None
+    task = call.task(kernel is not None, workers, A.n + B.n, as_given=True)
+    first = _self_terms(task, kernel, A, workers)
+    second = first if A is B else _self_terms(task, kernel, B, workers)
+    return Debiasing(lam, kernel, first, second, *identities(A, B))
+
+
+def _kernel(call: Call, lam: float) -> Array:
+    """``exp(-lam (M_ij - M_ii / 2 - M_jj / 2))``, with ones on its diagonal.
+
+    Half the diagonal moves from the costs into the potentials. Then no scaling is above 1, and an
+    entry that underflows is one that does not matter: the kernel serves at any lam.
+    """
+    ground = call.ground
+    if not ground.costs.diagonal().any():
+        return ground.gibbs(lam, np.dtype(np.float64)).kernel
+    half = 0.5 * ground.costs.diagonal()
+    out = np.empty(ground.shape)
+    gibbs_kernel(ground.costs - half[:, None] - half, lam, out)
+    return out
+
+
+def _self_terms(task: Task, kernel: Array | None, family: Histograms, workers: int) -> SelfTerms:
+    """Every histogram of a family with mass against itself, in blocks on threads."""
+    n = family.n
+    terms = SelfTerms(
+        np.full(n, np.nan), np.full(n, Status.CONVERGED, np.int8), np.zeros(n), np.ones(n)
+    )
+    scalings = np.zeros(masses(family.rows).shape)
+    full = np.flatnonzero(np.ones(n, bool) if family.empty is None else ~family.empty)
+
+    def work(index: Array) -> None:
+        R = in_double(family.dense(index))
+        if kernel is None:
+            _limit(task, R, index, terms)
+            return
+        U = _penalised(task, kernel, R, index, terms)
+        if isinstance(family.rows, np.ndarray):
+            scalings[index] = U
+        else:  # the stored masses of these rows lie one after another
+            start = family.rows.indptr
+            scalings[start[index[0]] : start[index[-1] + 1]] = U[R > 0.0]
+
+    blocks = (full[k : k + _AT_ONCE] for k in range(0, full.size, _AT_ONCE))
+    threads.run(blocks, work, workers, task.stop)
+    if kernel is None:
+        return terms
+    return replace(terms, scalings=with_masses(family.rows, scalings))
+
+
+def _penalised(task: Task, kernel: Array, R: Array, index: Array, terms: SelfTerms) -> Array:
+    """The symmetric fixed point; ordinary pairs where the kernel is none that it suits."""
+    lam, half = task.strength.lam, 0.5 * task.ground.costs.diagonal()
+    found = symmetric_block(kernel, R, task.tol)
+    U, mass = found.U, found.mass
+    terms.error[index] = found.error
+    for k in np.flatnonzero(~(found.error <= task.tol)):
+        outcome, bins, _ = solve_pair(task, R[k], R[k])
+        terms.status[index[k]], terms.error[index[k]] = outcome.status, outcome.error
+        assert outcome.f is not None and outcome.g is not None
+        chosen = slice(None) if bins is None else bins
+        U[k] = 0.0  # the mean of both potentials: the dual is concave, so it can only gain
+        U[k, chosen] = np.exp(lam * (0.5 * (outcome.f + outcome.g) - half[chosen]))
+        mass[k] = U[k] @ kernel @ U[k]
+    with np.errstate(divide="ignore"):
+        F = np.log(U) / lam + half
+    terms.objective[index] = 2.0 * _inner(F, R) - (mass - 1.0) / lam
+    terms.mass[index] = mass
+    return U
+
+
+def _limit(task: Task, R: Array, index: Array, terms: SelfTerms) -> None:
+    """Independence, or the exact distance, which is 0 where staying is free."""
+    costs = task.ground.costs
+    if task.strength.kind is Kind.INDEPENDENCE:
+        terms.objective[index] = np.einsum("kj,kj->k", R @ costs, R)
+    elif not costs.diagonal().any():
+        terms.objective[index] = 0.0
+    else:
+        for k, row in zip(index, R, strict=True):
+            outcome, _, _ = solve_pair(task, row, row)
+            terms.objective[k], terms.error[k] = outcome.value, outcome.error
+            terms.status[k] = outcome.status
+
+
+def _inner(potential: Array, masses: Array) -> Array:
+    """``<f, r>`` by row, over bins with mass: elsewhere the potential is -inf."""
+    return np.asarray((np.where(masses > 0.0, potential, 0.0) * masses).sum(axis=1))

@@ -1,0 +1,107 @@
+"""Families matched row by row: cut into tiles, run on threads, put together again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sinkdist.errors import InputError
+from sinkdist.inputs.histograms import Histograms
+from sinkdist.pairs.report import SHORT
+from sinkdist.scale import threads
+from sinkdist.scale.progress import counting
+from sinkdist.scale.tally import Tally
+from sinkdist.solvers.compiled.batch import solve_batch
+from sinkdist.solvers.outcome import Answers
+from sinkdist.solvers.task import Task
+
+__all__ = [
+    "TILE_PAIRS",
+    "Postprocess",
+    "coincide",
+    "dense_rows",
+    "empty_rows",
+    "identities",
+    "matched",
+]
+
+Array = npt.NDArray[Any]
+#: Rewrites the answers of a tile, given its histograms and where they stand in their families.
+Postprocess = Callable[[Answers, Array, Array, Array, Array], None]
+
+TILE_PAIRS = 512  #: solved together: enough for products at full speed, few enough for the cache
+
+
+def matched(
+    task: Task, R: Histograms, C: Histograms, workers: int, progress: Any,
+    postprocess: Postprocess | None = None,
+) -> Answers:  # fmt: skip
+    """Row by row; one histogram against every row where one side has only one.
+
+    What ``postprocess`` reads of a tile beside its numbers is not kept.
+    """
+    if not (R.is_vector or C.is_vector or R.n == C.n):
+        raise InputError(
+            f"'r' has {R.n} rows and 'c' has {C.n}: families are matched row by row. "
+            "Use pairwise for all pairs."
+        )
+    pairs = C.n if R.is_vector else R.n
+    answers = Answers.blank(
+        pairs, task.ground.shape, task.strength.lam, task.keep_potentials and not postprocess
+    )
+    full = np.flatnonzero(~(empty_rows(R) | empty_rows(C)))
+
+    def work(chosen: Array) -> None:
+        left = dense_rows(R, None if R.is_vector else chosen)
+        right = dense_rows(C, None if C.is_vector else chosen)
+        right = right if len(right) == chosen.size else right.repeat(chosen.size, 0)
+        part = solve_batch(task, left, right)
+        if postprocess is not None:
+            first = np.zeros(1, int) if R.is_vector else chosen
+            postprocess(part, left, right, first, np.zeros(1, int) if C.is_vector else chosen)
+        answers.put_tile(chosen, part)
+        counter.add(chosen.size, Tally.of(part.status, part.error))
+
+    size = min(TILE_PAIRS, -(-full.size // workers)) or 1
+    tiles = (full[k : k + size] for k in range(0, full.size, size))
+    with counting(progress, full.size, SHORT) as counter:
+        threads.run(tiles, work, workers, task.stop)
+    return answers
+
+
+def coincide(R: Histograms, C: Histograms) -> Array:
+    """Which matched pairs are of equal histograms with mass."""
+    first, second = identities(R, C)
+    return np.asarray((first == second) & ~(empty_rows(R) | empty_rows(C)))
+
+
+def identities(A: Histograms, B: Histograms) -> tuple[Array, Array]:
+    """A number for each row of two families; equal rows have equal numbers."""
+    numbers: dict[bytes, int] = {}
+
+    def number(family: Histograms, k: int) -> int:
+        row = dense_rows(family, np.array([k])) + 0.0  # -0.0 is 0.0
+        return numbers.setdefault(row.tobytes(), len(numbers))
+
+    if A is B:
+        first = np.array([number(A, k) for k in range(A.n)], int)
+        return first, first
+    if A.d != B.d:
+        return np.arange(A.n), -1 - np.arange(B.n)
+    return (
+        np.array([number(A, k) for k in range(A.n)], int),
+        np.array([number(B, k) for k in range(B.n)], int),
+    )
+
+
+def dense_rows(family: Histograms, index: Array | None) -> Array:
+    """Dense rows; None for all of them."""
+    return family.dense(slice(None) if index is None else index)
+
+
+def empty_rows(family: Histograms) -> Array:
+    """Which rows are without mass."""
+    return np.zeros(family.n, bool) if family.empty is None else family.empty

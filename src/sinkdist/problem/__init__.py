@@ -1,0 +1,1 @@
+"""What was asked, checked: the strength of the entropy, and when to stop."""

@@ -1,0 +1,79 @@
+"""Products with the kernel over a block of pairs: the one expensive primitive of every loop here.
+
+Pairs lie on axis 0 and bins on axis 1. `Shared` is one kernel for all pairs, two matrix products;
+`Each` is a kernel per pair, for where potentials are absorbed into it. What stands above (sweeps,
+conjugate gradients, derivatives) is written once.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+__all__ = ["Array", "BatchedKernel", "Products", "SharedKernel", "inverse", "log", "weighted"]
+
+Array: TypeAlias = Any  #: an array of the standard
+
+
+class SharedKernel(NamedTuple):
+    """One kernel for every pair."""
+
+    xp: Any
+    K: Array
+
+    def rows(self, V: Array) -> Array:
+        """``K v`` of every pair."""
+        return V @ self.K.T
+
+    def columns(self, U: Array) -> Array:
+        """``K^T u`` of every pair."""
+        return U @ self.K
+
+    def outer(self, X: Array, Y: Array) -> Array:
+        """``sum_k diag(x_k) K diag(y_k)``."""
+        return self.K * (X.T @ Y)
+
+
+class BatchedKernel(NamedTuple):
+    """One kernel per pair, of shape (n, d, d').
+
+    Sums that sweeps divide by are kept above a floor: bins without mass have rows of zeros here,
+    and rows may underflow for a few sweeps.
+    """
+
+    xp: Any
+    K: Array
+    floor: float = 0.0
+
+    def rows(self, V: Array) -> Array:
+        """``K v`` of every pair."""
+        sums = (self.K @ V[:, :, None])[:, :, 0]
+        return self.xp.maximum(sums, self.floor) if self.floor else sums
+
+    def columns(self, U: Array) -> Array:
+        """``K^T u`` of every pair."""
+        sums = (U[:, None, :] @ self.K)[:, 0, :]
+        return self.xp.maximum(sums, self.floor) if self.floor else sums
+
+    def outer(self, X: Array, Y: Array) -> Array:
+        """``sum_k diag(x_k) K_k diag(y_k)``."""
+        return self.xp.sum(self.K * X[:, :, None] * Y[:, None, :], axis=0)
+
+
+Products: TypeAlias = SharedKernel | BatchedKernel
+
+
+def log(xp: Any, x: Array) -> Array:
+    """``log(x)``, -inf where x is 0, without a warning there."""
+    positive = x > 0
+    return xp.where(positive, xp.log(xp.where(positive, x, 1.0)), -xp.inf)
+
+
+def inverse(xp: Any, x: Array) -> Array:
+    """``1 / x``, 0 where x is 0."""
+    positive = x > 0
+    return xp.where(positive, 1.0 / xp.where(positive, x, 1.0), 0.0)
+
+
+def weighted(xp: Any, weights: Array, numbers: Array) -> Array:
+    """The sum of ``weights * numbers`` over bins; numbers may be infinite where weights are 0."""
+    return xp.sum(weights * xp.where(weights > 0, numbers, 0.0), axis=1)

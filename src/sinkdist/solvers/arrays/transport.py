@@ -1,0 +1,200 @@
+"""From histograms and costs to plans: what every framework runs, and what derivatives start from.
+
+Pure functions of arrays. A `BlockSpec` is what is known before any array is looked at, so that JAX
+can compile for it; numbers that may change from call to call are `Numbers`.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from sinkdist.solution.status import Status
+from sinkdist.solvers.arrays import constrained, scaling, stabilised
+from sinkdist.solvers.arrays.control import Control
+from sinkdist.solvers.arrays.products import Array, SharedKernel, log, weighted
+from sinkdist.solvers.arrays.stabilised import Potentials
+from sinkdist.solvers.arrays.sweeps import ConvergenceState, fixed
+from sinkdist.solvers.outcome import ALGORITHM1, CONSTRAINED, LOG, NEWTON, PLAIN, RELAXED
+
+__all__ = [
+    "Answer",
+    "BlockSpec",
+    "Domain",
+    "Parameters",
+    "answer",
+    "resolve_domain",
+    "safe_exponent",
+]
+
+
+class Domain(enum.Enum):
+    """Where sweeps are computed."""
+
+    SCALING = enum.auto()
+    LOG = enum.auto()
+    CONSTRAINED = enum.auto()  #: the log domain, with a lam for each pair
+    AUTO = enum.auto()  #: scaling or log, by costs that are not known yet
+
+
+@dataclass(frozen=True, slots=True)
+class BlockSpec:
+    """What is asked of a block of pairs.
+
+    Attributes
+    ----------
+    domain : Domain
+        Where to sweep.
+    iterations : int or None
+        Steps of Algorithm 1, instead of a tolerance.
+    relax : bool
+        Whether sweeps may be over-relaxed.
+    keep : bool
+        Whether more than the value is wanted.
+    learns : bool
+        Whether the costs may need a gradient.
+    """
+
+    domain: Domain
+    iterations: int | None
+    relax: bool
+    keep: bool
+    learns: bool
+
+
+class Parameters(NamedTuple):
+    """The strength (``lam``, or the radius ``alpha``) and when to stop."""
+
+    strength: Any
+    tol: Any
+    max_iter: Any
+
+
+class Answer(NamedTuple):
+    """One entry, or row, per pair; only ``value`` and ``objective`` have gradients.
+
+    The objective is 0 where it is not wanted; at a lam that was searched for it has no gradient.
+    ``ran`` is what ran, by its place in `sinkdist.solvers.outcome.RAN`.
+    """
+
+    value: Array
+    objective: Array
+    F: Array
+    G: Array
+    error: Array
+    n_iter: Array
+    status: Array
+    lam: Array
+    ran: Array
+
+
+def resolve_domain(
+    asked: BlockSpec, numbers: Parameters, largest: Callable[[], float], dtype: Any
+) -> BlockSpec:
+    """The question with its domain chosen by the largest cost, looked up only if needed."""
+    if asked.domain is not Domain.AUTO:
+        return asked
+    fits = numbers.strength * largest() <= safe_exponent(dtype)
+    return replace(asked, domain=Domain.SCALING if fits else Domain.LOG)
+
+
+def safe_exponent(dtype: Any) -> float:
+    """The largest lam times cost for which scalings and their products stay inside the dtype."""
+    return 500.0 if "float64" in str(dtype) else 50.0
+
+
+def answer(
+    xp: Any, control: Control, asked: BlockSpec, numbers: Parameters, R: Array, C: Array, M: Array
+) -> Answer:
+    """Solve a block of pairs; ``R`` has one row, shared, or one per pair."""
+    if asked.domain is Domain.SCALING:
+        return _by_scaling(xp, control, asked, numbers, R, C, M)
+    tol, limit = numbers.tol, numbers.max_iter
+    if asked.domain is Domain.CONSTRAINED:
+        search = constrained.search(xp, control, M, numbers.strength, R, C, tol, limit)
+        lam, potentials, course = search.lam[:, None], search.potentials, search.course
+    else:
+        lam = xp.zeros_like(C[:, :1]) + numbers.strength
+        if asked.iterations is not None:
+            potentials = stabilised.fixed(xp, control, M, lam, R, C, asked.iterations)
+            course = None
+        else:
+            potentials, course = stabilised.to_tolerance(
+                xp, control, M, lam, R, C, tol, limit, asked.relax, None,
+                xp.zeros_like(lam[:, 0]) + _doublings(xp, lam[0, 0] * xp.max(M)),
+            )  # fmt: skip
+    P = stabilised.plan(xp, M, lam, potentials)
+    value = xp.sum(P * M, axis=(1, 2))
+    found = _answer(
+        xp, asked, numbers, value, potentials, lam[:, 0], course,
+        R, C, xp.sum(P, axis=2), xp.sum(P, axis=1),
+    )  # fmt: skip
+    if asked.domain is Domain.CONSTRAINED or course is None:
+        return found._replace(ran=found.ran + (CONSTRAINED if course is not None else ALGORITHM1))
+    helped = asked.relax & (course.n_iter > stabilised.PATIENCE)
+    return found._replace(ran=xp.where(helped, found.ran + NEWTON, found.ran + LOG))
+
+
+def _by_scaling(
+    xp: Any, control: Control, asked: BlockSpec, numbers: Parameters, R: Array, C: Array, M: Array
+) -> Answer:
+    """On one kernel, by matrix products."""
+    lam = numbers.strength
+    K = xp.exp(-lam * M)
+    products, course, rows = SharedKernel(xp, K), None, R
+    if asked.iterations is not None:
+        U, V = fixed(xp, control, products, R, C, asked.iterations)
+        columns = C
+    else:
+        (U, V, A), course = scaling.to_tolerance(
+            control, products, R, C, numbers.tol, numbers.max_iter, asked.relax
+        )
+        columns = V * A
+    potentials = Potentials(log(xp, U) / lam, log(xp, V) / lam)
+    if asked.keep:  # what is returned is the plan of the potentials, with their rounding
+        U, V = (xp.exp(lam * x) for x in potentials)
+        rows, columns = U * products.rows(V), V * products.columns(U)
+    value = xp.sum(U * SharedKernel(xp, K * M).rows(V), axis=1)
+    all_lam = xp.zeros_like(value) + lam
+    found = _answer(xp, asked, numbers, value, potentials, all_lam, course, R, C, rows, columns)
+    if course is None:
+        return found._replace(ran=found.ran + ALGORITHM1)
+    relaxed = asked.relax & (course.n_iter > 1)  # the first look comes after one
+    return found._replace(ran=xp.where(relaxed, found.ran + RELAXED, found.ran + PLAIN))
+
+
+def _answer(
+    xp: Any, asked: BlockSpec, numbers: Parameters, value: Array, potentials: Potentials,
+    lam: Array, course: ConvergenceState | None, R: Array, C: Array, rows: Array, columns: Array,
+) -> Answer:  # fmt: skip
+    """Put together; ``<P, M> - h(P) / lam`` is the marginals' product with the potentials.
+
+    The error is that of the ``rows`` and ``columns`` of the plan that is returned: at a large lam,
+    rounding of the potentials shows in it, and not in the errors that sweeps see.
+    """
+    F, G = potentials
+    objective = xp.zeros_like(value)
+    if asked.keep:
+        objective = weighted(xp, rows, F) + weighted(xp, columns, G)
+    whole = xp.astype(xp.zeros_like(value), xp.int32)
+    error = xp.sum(xp.abs(rows - R), axis=1) + xp.sum(xp.abs(columns - C), axis=1)
+    if course is None:
+        n_iter, status = whole + asked.iterations, whole + int(Status.FIXED)
+    else:
+        n_iter = course.n_iter
+        swept = course.error <= numbers.tol
+        capped = (course.going | (n_iter >= numbers.max_iter)) & ~swept
+        short = xp.where(capped, int(Status.MAX_ITER), int(Status.STALLED) + whole)
+        fine = error <= numbers.tol
+        if asked.domain is Domain.CONSTRAINED:
+            fine = fine & (course.failures == 0)
+        status = xp.where(fine, int(Status.CONVERGED), short)
+    return Answer(value, objective, F, G, error, n_iter, status, lam, whole)
+
+
+def _doublings(xp: Any, exponent: Array) -> Array:
+    """How many times lam is halved to begin gently."""
+    ratio = xp.maximum(exponent / stabilised.GENTLE, 1.0)
+    return xp.ceil(xp.log2(ratio))
