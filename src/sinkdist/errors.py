@@ -3,6 +3,8 @@
 Each inherits from the built-in class that a caller would catch anyway.
 """
 
+from sinkdist.wording import Worded
+
 __all__ = [
     "ClusterWarning",
     "ConvergenceWarning",
@@ -10,15 +12,23 @@ __all__ = [
     "InputError",
     "InputTypeError",
     "MissingExtraError",
+    "NegativeMassError",
     "StoreError",
 ]
 
 
-class InputError(ValueError):
-    """A value without meaning here; the message names it, its place and the repair."""
+class InputError(Worded, ValueError):
+    """A value without meaning here; the message names it, its place and the repair.
+
+    ``option``, ``argument`` and ``hint`` say what it is about.
+    """
 
 
-class InputTypeError(TypeError):
+class NegativeMassError(InputError):
+    """A histogram with a negative entry."""
+
+
+class InputTypeError(Worded, TypeError):
     """A kind of object that is never read: complex numbers, strings, masked arrays, None."""
 
 
@@ -50,15 +60,15 @@ class MissingExtraError(ImportError):
         return type(self), (self.package, self.extra)
 
 
-class ConvergenceWarning(UserWarning):
+class ConvergenceWarning(Worded, UserWarning):
     """Some pairs stopped before reaching the tolerance; their numbers are estimates."""
 
 
-class ClusterWarning(UserWarning):
+class ClusterWarning(Worded, UserWarning):
     """A cluster computes nothing at the moment, or a tile is tried again; the call goes on."""
 
 
-class StoreError(OSError):
+class StoreError(Worded, OSError):
     """A matrix could not be written, read or brought home: the disk is full, a chunk is damaged, a
     cluster is gone.
     """

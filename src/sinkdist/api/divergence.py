@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from sinkdist.inputs.array_context import is_on_device
-from sinkdist.inputs.flags import listener
-from sinkdist.inputs.histograms import working_dtype
-from sinkdist.pairs.call import read_call, read_families
 from sinkdist.pairs.debiasing import debiasing
 from sinkdist.pairs.matched import matched
+from sinkdist.pairs.reading import check_flags, read_families, read_problem
 from sinkdist.pairs.report import warn
+from sinkdist.problem.options import Options
 from sinkdist.scale import threads
 from sinkdist.scale.tally import Tally
+from sinkdist.solvers.prepared import Wishes
 
 __all__ = ["divergence"]
 
@@ -73,24 +73,22 @@ def divergence(
     >>> sd.divergence([0.5, 0.5, 0], [[0, 0.5, 0.5], [0.5, 0, 0.5]], ground, lam=2).round(4)
     array([0.7169, 0.4728])
     """
-    progress = listener(progress)
-    if is_on_device(r, c, ground):
-        from sinkdist.pairs.arrays import debiased, verbs
-
-        options = verbs.Options(
-            lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty,
-            False, workers, progress,
-        )  # fmt: skip
-        return debiased.divergence(r, c, ground, options)
-    call = read_call(
-        ground, lam, reg, alpha, tol, max_iter, iterations, solver,
-        working_dtype(r, c, dtype=dtype),
+    options = Options(
+        lam=lam, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter, iterations=iterations,
+        solver=solver, dtype=dtype, normalize=normalize, on_empty=on_empty, workers=workers,
+        progress=progress,
     )  # fmt: skip
-    R, C = read_families(r, c, ("r", "c"), call, normalize, on_empty)
-    workers = threads.count(workers)
-    postprocess = debiasing(call, R, C, workers)
-    task = call.task(postprocess.keep, workers, max(R.n, C.n))
-    answers = matched(task, R, C, workers, progress, postprocess)
-    warn(Tally.of(answers.status, answers.error), call.stopping)
-    value = answers.value.astype(call.dtype, copy=False)
+    check_flags(options)
+    if is_on_device(r, c, ground):
+        from sinkdist.pairs.arrays import debiased
+
+        return debiased.divergence(r, c, ground, options)
+    problem = read_problem(r, c, ground, options)
+    R, C = read_families(r, c, ("r", "c"), problem)
+    count = threads.count(workers)
+    postprocess = debiasing(problem, R, C, count)
+    wishes = Wishes(postprocess.keep, pairs=max(R.n, C.n), workers=count)
+    answers = matched(problem.member.prepare(problem, wishes), R, C, count, progress, postprocess)
+    warn(Tally.of(answers.status, answers.error), problem.stopping)
+    value = answers.value.astype(problem.dtype, copy=False)
     return value[0].item() if R.is_vector and C.is_vector else value

@@ -1,7 +1,7 @@
 """The verbs: `solve`, `distance`, `pairwise`.
 
-A verb reads its call (`call`), sends pairs to the solvers, alone or as families (`families`), and
-says what came of it.
+A verb writes its options into one record, has the call read (`pairs.reading`), sends the pairs to
+the solvers, alone or as families, and warns once if some fell short.
 """
 
 from __future__ import annotations
@@ -13,23 +13,24 @@ import numpy.typing as npt
 
 from sinkdist.errors import InputError
 from sinkdist.inputs.array_context import is_on_device
-from sinkdist.inputs.flags import flag, listener
-from sinkdist.inputs.histograms import Histograms, working_dtype
+from sinkdist.inputs.histograms import Histograms
 from sinkdist.pairs.all_pairs import AllPairs, all_pairs
-from sinkdist.pairs.call import Call, read_call, read_families
 from sinkdist.pairs.debiasing import debiasing
-from sinkdist.pairs.job import job_of
 from sinkdist.pairs.matched import coincide, matched
+from sinkdist.pairs.reading import check_flags, read_families, read_problem, require_families
 from sinkdist.pairs.report import warn
+from sinkdist.problem.options import Options
+from sinkdist.problem.problem import Problem
 from sinkdist.problem.stopping import Stopping
 from sinkdist.scale import threads
-from sinkdist.scale.run import run
 from sinkdist.scale.tally import Tally
 from sinkdist.solution.plans import on_all_bins
 from sinkdist.solution.solution import Solution
 from sinkdist.solution.status import Status
-from sinkdist.solvers.compiled.pair import solve_interruptibly
+from sinkdist.solvers.members import solve_interruptibly
 from sinkdist.solvers.outcome import RAN, Answers, Outcome
+from sinkdist.solvers.prepared import Wishes
+from sinkdist.wording import option
 
 __all__ = ["distance", "pairwise", "solve"]
 
@@ -103,26 +104,25 @@ def solve(
     >>> round(s.value, 4), s.converged
     (0.1093, True)
     """
-    coincidence, progress = flag("coincidence", coincidence), listener(progress)
+    options = Options(
+        lam=lam, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter, iterations=iterations,
+        solver=solver, dtype=dtype, normalize=normalize, on_empty=on_empty,
+        coincidence=coincidence, workers=workers, progress=progress,
+    )  # fmt: skip
+    check_flags(options)
     if is_on_device(r, c, ground):
         from sinkdist.pairs.arrays import verbs
 
-        options = verbs.Options(
-            lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty,
-            coincidence, workers, progress,
-        )  # fmt: skip
         return verbs.solve(r, c, ground, options)
-    call = read_call(
-        ground, lam, reg, alpha, tol, max_iter, iterations, solver,
-        working_dtype(r, c, dtype=dtype),
-    )  # fmt: skip
-    R, C = read_families(r, c, ("r", "c"), call, normalize, on_empty)
-    workers = threads.count(workers)
+    problem = read_problem(r, c, ground, options)
+    R, C = read_families(r, c, ("r", "c"), problem)
+    count = threads.count(workers)
     if progress is False and _is_one_pair(R, C):
-        return _solution_of_one(call, R, C, coincidence, workers)
-    answers = matched(call.task(True, workers, max(R.n, C.n)), R, C, workers, progress)
-    warn(Tally.of(answers.status, answers.error), call.stopping)
-    return _solution(call, R, C, answers, coincidence)
+        return _solution_of_one(problem, R, C, count)
+    task = problem.member.prepare(problem, Wishes(True, pairs=max(R.n, C.n), workers=count))
+    answers = matched(task, R, C, count, progress)
+    warn(Tally.of(answers.status, answers.error), problem.stopping)
+    return _solution(problem, R, C, answers)
 
 
 def distance(
@@ -158,28 +158,28 @@ def distance(
     >>> sd.distance([1, 0], [[0, 1], [1, 0]], [[0, 1], [1, 0]], lam=9)
     array([1., 0.])
     """
-    coincidence, progress = flag("coincidence", coincidence), listener(progress)
+    options = Options(
+        lam=lam, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter, iterations=iterations,
+        solver=solver, dtype=dtype, normalize=normalize, on_empty=on_empty,
+        coincidence=coincidence, workers=workers, progress=progress,
+    )  # fmt: skip
+    check_flags(options)
     if is_on_device(r, c, ground):
         from sinkdist.pairs.arrays import verbs
 
-        options = verbs.Options(
-            lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty,
-            coincidence, workers, progress,
-        )  # fmt: skip
         return verbs.distance(r, c, ground, options)
-    call = read_call(
-        ground, lam, reg, alpha, tol, max_iter, iterations, solver,
-        working_dtype(r, c, dtype=dtype),
-    )  # fmt: skip
-    R, C = read_families(r, c, ("r", "c"), call, normalize, on_empty)
-    workers = threads.count(workers)
+    problem = read_problem(r, c, ground, options)
+    R, C = read_families(r, c, ("r", "c"), problem)
+    count = threads.count(workers)
+    wishes = Wishes(pairs=max(R.n, C.n), workers=count)
+    task = problem.member.prepare(problem, wishes)
     if progress is False and _is_one_pair(R, C):
-        outcome, _, _ = solve_interruptibly(call.task(False, workers), R.rows[0], C.rows[0])
-        _warn_of_one(outcome, call.stopping)
+        outcome, _, _ = solve_interruptibly(task, R.rows[0], C.rows[0])
+        _warn_of_one(outcome, problem.stopping)
         return 0.0 if coincidence and coincide(R, C)[0] else outcome.value
-    answers = matched(call.task(False, workers, max(R.n, C.n)), R, C, workers, progress)
-    warn(Tally.of(answers.status, answers.error), call.stopping)
-    value = answers.value.astype(call.dtype, copy=False)
+    answers = matched(task, R, C, count, progress)
+    warn(Tally.of(answers.status, answers.error), problem.stopping)
+    value = answers.value.astype(problem.dtype, copy=False)
     if coincidence:
         value[coincide(R, C)] = 0.0
     return value[0].item() if R.is_vector and C.is_vector else value
@@ -250,55 +250,45 @@ def pairwise(
     array([[0., 2.],
            [2., 0.]])
     """
-    coincidence, debiased = flag("coincidence", coincidence), flag("debiased", debiased)
-    overwrite, progress = flag("overwrite", overwrite), listener(progress)
+    options = Options(
+        lam=lam, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter, iterations=iterations,
+        solver=solver, dtype=dtype, normalize=normalize, on_empty=on_empty,
+        coincidence=coincidence, workers=workers, progress=progress,
+        debiased=debiased, memory=memory, out=out, overwrite=overwrite, client=client,
+    )  # fmt: skip
+    check_flags(options)
     if is_on_device(X, Y, ground):
         from sinkdist.pairs.arrays import debiased as debiased_verbs
         from sinkdist.pairs.arrays import verbs
 
-        options = verbs.Options(
-            lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty,
-            coincidence, workers, progress,
-        )  # fmt: skip
-        refused = {"out": out, "client": client, "memory": memory, "overwrite": overwrite or None}
-        for option, value in refused.items():
-            if value is not None:
-                raise InputError(
-                    f"The '{option}' option is for NumPy arrays: bring these to the host first, as "
-                    "by numpy.asarray."
-                )
+        _refuse_host_options(options)
         home = debiased_verbs if debiased else verbs
         matrix: Array = home.pairwise(X, Y, ground, options)
         return matrix
-    call = read_call(
-        ground, lam, reg, alpha, tol, max_iter, iterations, solver,
-        working_dtype(X, Y, dtype=dtype),
-    )  # fmt: skip
+    problem = read_problem(X, Y, ground, options)
     one_family = Y is None
-    A, B = read_families(
-        X, X if one_family else Y, ("X", "X" if one_family else "Y"), call, normalize, on_empty
-    )
-    for family, name in ((A, "X"), (B, "Y")):
-        if family.is_vector:
-            raise InputError(
-                f"'{name}' must be a family of histograms, one per row. "
-                f"Got one histogram of {family.d} bins: pass {name}[None], or use distance."
-            )
-    asked, workers = workers, threads.count(workers)
+    names = ("X", "X" if one_family else "Y")
+    A, B = read_families(X, X if one_family else Y, names, problem)
+    require_families(A, B)
+    count = threads.count(workers)
     pairs = AllPairs(
-        call, A, B, one_family=one_family, coincidence=coincidence, need_error=out is not None,
-        workers=asked, postprocess=debiasing(call, A, B, workers) if debiased else None,
+        problem, A, B, one_family=one_family, need_error=out is not None, workers=workers,
+        postprocess=debiasing(problem, A, B, count) if debiased else None,
     )  # fmt: skip
-    result: Any
-    if out is None and client is None and not overwrite:
-        result, tally = all_pairs(pairs, workers, progress, memory)
-    else:
-        result, tally = run(
-            job_of(pairs), out=out, overwrite=overwrite, budget=memory, workers=workers,
-            progress=progress, client=client,
-        )  # fmt: skip
-    warn(tally, call.stopping)
+    result, tally = all_pairs(pairs, count)
+    warn(tally, problem.stopping)
     return result
+
+
+def _refuse_host_options(options: Options) -> None:
+    """Raise for options that only NumPy arrays have."""
+    for name in ("out", "client", "memory", "overwrite"):
+        if getattr(options, name) not in (None, False):
+            raise InputError(
+                "The {} option is for NumPy arrays: bring these to the host first, as by "
+                "numpy.asarray.",
+                option(name),
+            )
 
 
 def _is_one_pair(R: Histograms, C: Histograms) -> bool:
@@ -309,28 +299,25 @@ def _is_one_pair(R: Histograms, C: Histograms) -> bool:
     )  # fmt: skip
 
 
-def _solution_of_one(
-    call: Call, R: Histograms, C: Histograms, coincidence: bool, workers: int
-) -> Solution:
+def _solution_of_one(problem: Problem, R: Histograms, C: Histograms, workers: int) -> Solution:
     """Solve one pair."""
-    outcome, rows, columns = solve_interruptibly(call.task(True, workers), R.rows[0], C.rows[0])
-    _warn_of_one(outcome, call.stopping, depth=5)
-    value = 0.0 if coincidence and coincide(R, C)[0] else outcome.value
+    task = problem.member.prepare(problem, Wishes(True, workers=workers))
+    outcome, rows, columns = solve_interruptibly(task, R.rows[0], C.rows[0])
+    _warn_of_one(outcome, problem.stopping, depth=5)
+    value = 0.0 if problem.options.coincidence and coincide(R, C)[0] else outcome.value
     assert outcome.f is not None and outcome.g is not None
     f = on_all_bins(outcome.f, rows, R.d, -np.inf)
     g = on_all_bins(outcome.g, columns, C.d, -np.inf)
     return Solution(
         value, outcome.error, outcome.n_iter, Status(outcome.status), RAN[outcome.solver],
-        outcome.lam, (f, g), call.ground, R.copy(), C.copy(), [outcome.plan], [outcome.bracket],
+        outcome.lam, (f, g), problem.ground, R.copy(), C.copy(), [outcome.plan], [outcome.bracket],
     )  # fmt: skip
 
 
-def _solution(
-    call: Call, R: Histograms, C: Histograms, answers: Answers, coincidence: bool
-) -> Solution:
+def _solution(problem: Problem, R: Histograms, C: Histograms, answers: Answers) -> Solution:
     """Many answers as the user sees them."""
-    value = answers.value.astype(call.dtype, copy=False)
-    if coincidence:
+    value = answers.value.astype(problem.dtype, copy=False)
+    if problem.options.coincidence:
         value[coincide(R, C)] = 0.0
     f, g = answers.f, answers.g
     assert f is not None and g is not None
@@ -339,11 +326,11 @@ def _solution(
         return Solution(
             value[0].item(), answers.error[0].item(), answers.n_iter[0].item(),
             Status(answers.status[0]), str(names[0]), answers.lam[0].item(), (f[0], g[0]),
-            call.ground, R.copy(), C.copy(), answers.plans, answers.brackets,
+            problem.ground, R.copy(), C.copy(), answers.plans, answers.brackets,
         )  # fmt: skip
-    lam = call.strength.lam if np.isnan(call.strength.alpha) else answers.lam
+    lam = answers.lam if np.isnan(problem.member.lam) else problem.member.lam
     return Solution(
-        value, answers.error, answers.n_iter, answers.status, names, lam, (f, g), call.ground,
+        value, answers.error, answers.n_iter, answers.status, names, lam, (f, g), problem.ground,
         R.copy(), C.copy(), answers.plans, answers.brackets,
     )  # fmt: skip
 

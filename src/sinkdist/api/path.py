@@ -8,15 +8,15 @@ import numpy as np
 
 from sinkdist.errors import InputError
 from sinkdist.inputs.arrays import real_array
-from sinkdist.inputs.histograms import working_dtype
 from sinkdist.interrupts import Stop, beside_main
-from sinkdist.pairs.call import read_call, read_families
+from sinkdist.pairs.reading import read_families, read_problem
 from sinkdist.pairs.report import warn
+from sinkdist.problem.options import Options
 from sinkdist.scale.tally import Tally
 from sinkdist.solution.plans import on_all_bins
 from sinkdist.solution.solution import Solution
 from sinkdist.solution.status import Status
-from sinkdist.solvers.compiled.pair import block_of, solve_along
+from sinkdist.solvers.compiled.pair import solve_along
 from sinkdist.solvers.outcome import RAN, Outcome
 
 __all__ = ["path"]
@@ -64,20 +64,20 @@ def path(
         raise InputError("'lams' must be a list of positive, finite numbers.")
     if strengths.size == 0:
         return []
-    call = read_call(
-        ground, float(strengths.max()), None, None, tol, max_iter, None, "auto",
-        working_dtype(r, c, dtype="float64"),
-    )  # fmt: skip
-    R, C = read_families(r, c, ("r", "c"), call, normalize, "raise")
+    options = Options(
+        lam=float(strengths.max()), tol=tol, max_iter=max_iter, normalize=normalize, dtype="float64"
+    )
+    problem = read_problem(r, c, ground, options)
+    R, C = read_families(r, c, ("r", "c"), problem)
     for family, name in ((R, "r"), (C, "c")):
         if not family.is_vector:
             raise InputError(f"'{name}' must be one histogram. Got a family of {family.n}.")
     rows, columns = R.support(0), C.support(0)
-    costs = block_of(call.ground.costs, rows, columns)
+    costs = problem.ground.block(rows, columns)
     a, b = R.dense(slice(0, 1))[0][rows], C.dense(slice(0, 1))[0][columns]
     R, C = R.copy(), C.copy()
     rising, place = np.unique(strengths, return_inverse=True)
-    asked, stop = call.stopping, Stop()
+    asked, stop = problem.stopping, Stop()
     outcomes = beside_main(
         lambda: solve_along(costs, rising.tolist(), a, b, asked.tol, asked.max_iter, stop), stop
     )
@@ -93,7 +93,7 @@ def path(
         g = on_all_bins(outcome.g, columns, C.d, -np.inf)
         return Solution(
             outcome.value, outcome.error, outcome.n_iter, Status(outcome.status),
-            RAN[outcome.solver], outcome.lam, (f, g), call.ground, R, C,
+            RAN[outcome.solver], outcome.lam, (f, g), problem.ground, R, C,
             [outcome.plan and outcome.plan.placed(rows, columns, (R.d, C.d))],
         )  # fmt: skip
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from sinkdist.classic import formulas
 from sinkdist.classic.docstrings import fill_docstring
-from sinkdist.classic.pairs import Options, compute, read_families
+from sinkdist.classic.pairs import compute, read_families
+from sinkdist.problem.options import Options
 
 __all__ = ["chi2", "euclidean", "hellinger", "sqeuclidean", "total_variation"]
 
@@ -45,7 +46,10 @@ def euclidean(
            [1.414, 0.   , 0.707],
            [0.707, 0.707, 0.   ]])
     """
-    options = Options(normalize, on_empty, workers, progress, memory, out, overwrite, client)
+    options = Options(
+        normalize=normalize, on_empty=on_empty, workers=workers, progress=progress, memory=memory,
+        out=out, overwrite=overwrite, client=client,
+    )  # fmt: skip
     return compute(formulas.EUCLIDEAN, read_families(X, Y, options), options)
 
 
@@ -84,7 +88,10 @@ def sqeuclidean(
            [2. , 0. , 0.5],
            [0.5, 0.5, 0. ]])
     """
-    options = Options(normalize, on_empty, workers, progress, memory, out, overwrite, client)
+    options = Options(
+        normalize=normalize, on_empty=on_empty, workers=workers, progress=progress, memory=memory,
+        out=out, overwrite=overwrite, client=client,
+    )  # fmt: skip
     return compute(formulas.SQEUCLIDEAN, read_families(X, Y, options), options)
 
 
@@ -123,7 +130,10 @@ def hellinger(
            [1.   , 0.   , 0.541],
            [0.541, 0.541, 0.   ]])
     """
-    options = Options(normalize, on_empty, workers, progress, memory, out, overwrite, client)
+    options = Options(
+        normalize=normalize, on_empty=on_empty, workers=workers, progress=progress, memory=memory,
+        out=out, overwrite=overwrite, client=client,
+    )  # fmt: skip
     return compute(formulas.HELLINGER, read_families(X, Y, options), options)
 
 
@@ -164,7 +174,10 @@ def chi2(
            [1.   , 0.   , 0.333],
            [0.333, 0.333, 0.   ]])
     """
-    options = Options(normalize, on_empty, workers, progress, memory, out, overwrite, client)
+    options = Options(
+        normalize=normalize, on_empty=on_empty, workers=workers, progress=progress, memory=memory,
+        out=out, overwrite=overwrite, client=client,
+    )  # fmt: skip
     return compute(formulas.CHI2, read_families(X, Y, options), options)
 
 
@@ -204,5 +217,8 @@ def total_variation(
            [1. , 0. , 0.5],
            [0.5, 0.5, 0. ]])
     """
-    options = Options(normalize, on_empty, workers, progress, memory, out, overwrite, client)
+    options = Options(
+        normalize=normalize, on_empty=on_empty, workers=workers, progress=progress, memory=memory,
+        out=out, overwrite=overwrite, client=client,
+    )  # fmt: skip
     return compute(formulas.TOTAL_VARIATION, read_families(X, Y, options), options)

@@ -9,11 +9,11 @@ from typing import Any
 from sinkdist.classic.docstrings import fill_docstring
 from sinkdist.classic.embedding import factor
 from sinkdist.classic.formulas import MAHALANOBIS
-from sinkdist.classic.pairs import Options, compute, embed, read_families
+from sinkdist.classic.pairs import compute, embed, read_families
 from sinkdist.errors import InputError
 from sinkdist.ground import Ground
 from sinkdist.inputs.flags import flag
-from sinkdist.pairs.job import ground_fingerprint
+from sinkdist.problem.options import Options
 
 __all__ = ["mahalanobis"]
 
@@ -62,7 +62,10 @@ def mahalanobis(
            [1.124, 0.   , 0.562],
            [0.562, 0.562, 0.   ]])
     """
-    options = Options(normalize, on_empty, workers, progress, memory, out, overwrite, client)
+    options = Options(
+        normalize=normalize, on_empty=on_empty, workers=workers, progress=progress, memory=memory,
+        out=out, overwrite=overwrite, client=client,
+    )  # fmt: skip
     ground = Ground.of(ground)
     _check_mahalanobis(t, inverse)
     families = read_families(X, Y, options, bins=ground.shape[0])
@@ -72,7 +75,7 @@ def mahalanobis(
         options,
         rows=embed(families, factor(ground, float(t), inverse=bool(inverse))),
         parameters={"t": float(t), "inverse": bool(inverse)},
-        fingerprints={"ground": ground_fingerprint(ground)},
+        fingerprints={"ground": ground.fingerprint},
     )
 
 

@@ -13,33 +13,22 @@ import numpy as np
 
 from sinkdist.classic.formulas import Array, Distance
 from sinkdist.errors import InputError
+from sinkdist.inputs.fingerprints import fingerprint
 from sinkdist.inputs.flags import flag, listener
 from sinkdist.inputs.histograms import Histograms, check_same_bins, read, working_dtype
 from sinkdist.interrupts import Stop
-from sinkdist.pairs.job import fingerprint, statuses
+from sinkdist.pairs.job import statuses
 from sinkdist.pairs.matched import identities
+from sinkdist.problem.options import Options
 from sinkdist.scale import threads
 from sinkdist.scale.job import Job, TileResult
 from sinkdist.scale.run import run
 from sinkdist.scale.tiles import Tile
 from sinkdist.solution.status import Status
 
-__all__ = ["Families", "Options", "compute", "embed", "read_families"]
+__all__ = ["Families", "compute", "embed", "read_families"]
 
 _SIDE = 512  # of a large tile
-
-
-class Options(NamedTuple):
-    """What every classic distance can be asked for, as for `pairwise`."""
-
-    normalize: bool
-    on_empty: str
-    workers: Any
-    progress: Any
-    memory: Any
-    out: Any
-    overwrite: bool
-    client: Any
 
 
 class Rows(Protocol):
@@ -167,10 +156,7 @@ def compute(
         distance.bytes_at_once(_SIDE, d, 8),
         0,
     )
-    matrix, _ = run(
-        job, out=options.out, overwrite=options.overwrite, budget=options.memory,
-        workers=threads.count(options.workers), progress=options.progress, client=options.client,
-    )  # fmt: skip
+    matrix, _ = run(job, options, threads.count(options.workers))
     return matrix
 
 

@@ -1,17 +1,18 @@
 """From errors and warnings to one sentence on stderr and an exit code.
 
-The package's messages speak of Python arguments; here they are put in the words of the command
-line: ``normalize=True`` becomes ``--normalize``, ``'X'`` the name of the file that was read.
+The package's messages mention Python arguments and options as fields (`wording`); here these are
+put in the words of the command line: ``normalize=True`` becomes ``--normalize``, ``'X'`` the name
+of the file that was read.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import fields, replace
 from typing import NoReturn, TextIO
 
 import typer
@@ -24,50 +25,30 @@ from sinkdist.errors import (
     MissingExtraError,
     StoreError,
 )
+from sinkdist.problem.options import Options
+from sinkdist.wording import Mention, Worded
 
 __all__ = ["quiet", "rename_arguments", "report_errors", "stoppable", "to_cli_wording"]
 
+_FLAGS = {x.name: x.metadata["flag"] for x in fields(Options)}
 _NOBODY_READS = 141  # what a shell says of a program that the signal for it has ended
 
-_OPTIONS = (
-    "alpha", "coincidence", "dtype", "iterations", "lam", "max_iter", "memory", "normalize",
-    "on_empty", "out", "overwrite", "reg", "solver", "tol", "workers",
-)  # fmt: skip
-_NAMES = "|".join(_OPTIONS)
-_GIVEN = re.compile(rf"(?<![\w-])({_NAMES})=('[^']*'|[\w.+-]*\w)")
-_QUOTED = re.compile(rf"(?<!\w)'({_NAMES})'(?: option)?(?!\w)")
-_BARE = re.compile(r"(?<![\w'-])(max_iter|on_empty|tol)(?![\w'=])")  # never words of English
-_TRANSPOSED = re.compile(r"pass \w+\.(?:T|ravel\(\)) if it is transposed")
-_REST = (
-    ("the emd_bounds of solve hold anyway", "bounds hold anyway, see 'sinkdist distance --all'"),
-    ("Use pairwise for", "Use 'sinkdist pairwise' for"),
-    ("the same call", "the same command"),
-    ("the call that began it", "the command that began it"),
-    ("The --", "--"),
-)
 
-
-def to_cli_wording(sentence: str) -> str:
-    """A message of the package in the words of the command line.
+def to_cli_wording(mention: Mention) -> str:
+    """What a message mentions, in the words of the command line.
 
     Examples
     --------
-    >>> to_cli_wording("Pass on_empty='nan'. The 'tol' option must be positive.")
-    'Pass --on-empty nan. --tol must be positive.'
+    >>> from sinkdist.wording import option, setting
+    >>> to_cli_wording(option("max_iter")), to_cli_wording(setting("on_empty", "nan"))
+    ('--max-iter', '--on-empty nan')
     """
-    sentence = _TRANSPOSED.sub("transpose it if that is not meant", sentence)
-    sentence = _GIVEN.sub(_option, sentence)
-    sentence = _QUOTED.sub(_option, sentence)
-    sentence = _BARE.sub(_option, sentence)
-    for words, others in _REST:
-        sentence = sentence.replace(words, others)
-    return " ".join(sentence.split())
-
-
-def _option(match: re.Match[str]) -> str:
-    """An argument as the option of the same name, with its value if it has one."""
-    value = match[2].strip("'") if len(match.groups()) == 2 else "True"
-    return f"--{match[1].replace('_', '-')}" + ("" if value == "True" else f" {value}")
+    if mention.kind == "either":
+        return str(mention.value)
+    if mention.kind == "argument":
+        return f"'{mention.name}'"
+    flag = _FLAGS.get(mention.name) or f"--{mention.name.replace('_', '-')}"
+    return flag if mention.value in (None, True) else f"{flag} {mention.value}"
 
 
 @contextmanager
@@ -76,10 +57,13 @@ def rename_arguments(**files: str | None) -> Iterator[None]:
     try:
         yield
     except (InputError, InputTypeError) as error:
-        sentence = str(error)
-        for argument, file in files.items():
-            sentence = sentence.replace(f"'{argument}'", f"'{file}'")
-        raise InputError(sentence) from error
+        parts = [
+            replace(part, name=files.get(part.name) or part.name)
+            if isinstance(part, Mention) and part.kind == "argument"
+            else part
+            for part in error.parts
+        ]
+        raise type(error)(error.template, *parts) from error
 
 
 @contextmanager
@@ -103,7 +87,7 @@ def report_errors() -> Iterator[None]:
         def line(message: Warning | str, category: type[Warning], *place: object) -> None:
             """One line for our own warnings; Python's way for all others."""
             if issubclass(category, (ClusterWarning, ConvergenceWarning)):
-                typer.echo(f"Warning: {to_cli_wording(str(message))}", err=True)
+                typer.echo(f"Warning: {_sentence(message)}", err=True)
             else:
                 show(message, category, *place)  # type: ignore[arg-type]
 
@@ -111,7 +95,7 @@ def report_errors() -> Iterator[None]:
         try:
             yield
         except (InputError, InputTypeError, MissingExtraError, StoreError) as error:
-            _fail(to_cli_wording(str(error)))
+            _fail(_sentence(error))
         except MemoryError as error:
             _fail(f"There is not enough memory: {str(error).rstrip('.') or 'it is used up'}.")
         except OSError as error:
@@ -146,6 +130,12 @@ def _drain(stream: TextIO) -> None:
     except OSError:
         with suppress(OSError):  # a stream without a file
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _sentence(message: object) -> str:
+    """A message in the words of the command line, on one line."""
+    text = message.worded(to_cli_wording) if isinstance(message, Worded) else str(message)
+    return " ".join(text.split())
 
 
 def _fail(sentence: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The options that commands share: each is declared and explained once, in plain words.
+"""The options that commands share: flags and help come from `problem.options`.
 
 Options that stand for one decision share a panel of the help.
 """
@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import enum
 import math
-from typing import Annotated, TypeAlias
+from dataclasses import fields
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
 from sinkdist.errors import InputError
+from sinkdist.problem.options import Options
 
-__all__ = ["Precision", "WithoutMass", "examples", "strength", "without_slash"]
+__all__ = ["Precision", "WithoutMass", "declared", "examples", "strength", "without_slash"]
 
 _STRENGTH = "Which distance (exactly one)"
 _STOPPING = "When to stop"
@@ -35,6 +37,21 @@ class WithoutMass(enum.StrEnum):
     NAN = "nan"
 
 
+def declared(
+    name: str,
+    panel: str | None,
+    metavar: str | None = None,
+    *,
+    of: type[Any] = Options,
+    **more: Any,
+) -> Any:
+    """The flag of an option of the package, with its one line of documentation."""
+    known = {x.name: x.metadata for x in fields(of)}[name]
+    return typer.Option(
+        known["flag"], metavar=metavar, help=known["summary"], rich_help_panel=panel, **more
+    )
+
+
 Costs: TypeAlias = Annotated[
     str,
     typer.Option(
@@ -54,126 +71,23 @@ Scaled: TypeAlias = Annotated[
         "same on every ground.",
     ),
 ]
-Lam: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--lam",
-        metavar="NUMBER",
-        help="The paper's lambda: the larger, the closer to the exact distance. 9 is a common "
-        "choice with --scaled.",
-        rich_help_panel=_STRENGTH,
-    ),
-]
-Reg: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--reg",
-        metavar="NUMBER",
-        help="The same as 1 / lambda, which other packages call reg or epsilon.",
-        rich_help_panel=_STRENGTH,
-    ),
-]
-Alpha: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--alpha",
-        metavar="NUMBER",
-        help="The radius of the Kullback-Leibler ball: the paper's true metric.",
-        rich_help_panel=_STRENGTH,
-    ),
-]
+Lam: TypeAlias = Annotated[float | None, declared("lam", _STRENGTH, "NUMBER")]
+Reg: TypeAlias = Annotated[float | None, declared("reg", _STRENGTH, "NUMBER")]
+Alpha: TypeAlias = Annotated[float | None, declared("alpha", _STRENGTH, "NUMBER")]
 Emd: TypeAlias = Annotated[
     bool,
     typer.Option("--emd", help="The exact distance, without entropy.", rich_help_panel=_STRENGTH),
 ]
-Tol: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--tol",
-        metavar="NUMBER",
-        help="How far the sums of a plan may be from the histograms: 1e-6, or 1e-4 in float32, "
-        "by default.",
-        rich_help_panel=_STOPPING,
-    ),
-]
-MaxIter: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--max-iter",
-        metavar="N",
-        help="The most work for one pair, in reads of the kernel; 10,000 by default.",
-        rich_help_panel=_STOPPING,
-    ),
-]
-Iterations: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--iterations",
-        metavar="N",
-        help="Run exactly so many steps of the paper's Algorithm 1 instead, with no test.",
-        rich_help_panel=_STOPPING,
-    ),
-]
-Solver: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        "--solver",
-        metavar="NAME",
-        help="auto, plain, relaxed, newton or log: changes the time it takes, not the answer.",
-        rich_help_panel=_STOPPING,
-    ),
-]
-DType: TypeAlias = Annotated[
-    Precision | None,
-    typer.Option(
-        "--dtype",
-        help="What to compute in; float32 where all input is, else float64, by default.",
-        rich_help_panel=_READING,
-    ),
-]
-Normalize: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--normalize",
-        help="Divide histograms by their sums: for counts. Without it, they must sum to 1.",
-        rich_help_panel=_READING,
-    ),
-]
-OnEmpty: TypeAlias = Annotated[
-    WithoutMass,
-    typer.Option(
-        "--on-empty",
-        help="Whether histograms without mass are an error or have the distance nan.",
-        rich_help_panel=_READING,
-    ),
-]
-Coincidence: TypeAlias = Annotated[
-    bool,
-    typer.Option(
-        "--coincidence",
-        help="Make the distance of equal histograms 0; with entropy it is a little above.",
-        rich_help_panel=_READING,
-    ),
-]
-Workers: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        "--workers",
-        metavar="N",
-        help="Threads; all cores by default.",
-        min=1,
-        rich_help_panel=_MACHINE,
-    ),
-]
-Memory: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--memory",
-        metavar="SIZE",
-        help="The most memory to use, such as 2GB or 500MB; by default what suits the machine.",
-        rich_help_panel=_MACHINE,
-    ),
-]
+Tol: TypeAlias = Annotated[float | None, declared("tol", _STOPPING, "NUMBER")]
+MaxIter: TypeAlias = Annotated[int | None, declared("max_iter", _STOPPING, "N")]
+Iterations: TypeAlias = Annotated[int | None, declared("iterations", _STOPPING, "N")]
+Solver: TypeAlias = Annotated[str, declared("solver", _STOPPING, "NAME")]
+DType: TypeAlias = Annotated[Precision | None, declared("dtype", _READING)]
+Normalize: TypeAlias = Annotated[bool, declared("normalize", _READING)]
+OnEmpty: TypeAlias = Annotated[WithoutMass, declared("on_empty", _READING)]
+Coincidence: TypeAlias = Annotated[bool, declared("coincidence", _READING)]
+Workers: TypeAlias = Annotated[int | None, declared("workers", _MACHINE, "N", min=1)]
+Memory: TypeAlias = Annotated[str | None, declared("memory", _MACHINE, "SIZE")]
 Scheduler: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -183,9 +97,7 @@ Scheduler: TypeAlias = Annotated[
         rich_help_panel=_MACHINE,
     ),
 ]
-Overwrite: TypeAlias = Annotated[
-    bool, typer.Option("--overwrite", help="Replace what is there already.")
-]
+Overwrite: TypeAlias = Annotated[bool, declared("overwrite", None)]
 ShowProgress: TypeAlias = Annotated[
     bool,
     typer.Option(

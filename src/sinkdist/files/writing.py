@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError
+from sinkdist.wording import setting
 
 __all__ = ["WRITTEN", "check_target", "write"]
 
@@ -72,7 +73,9 @@ def check_target(path: str, endings: Iterable[str], *, overwrite: bool) -> str:
     if os.path.isdir(path):
         raise InputError(f"'{path}' cannot be written: it is a folder.")
     if os.path.exists(path) and not overwrite:
-        raise InputError(f"'{path}' exists already: pass overwrite=True to replace it.")
+        raise InputError(
+            "'{}' exists already: pass {} to replace it.", path, setting("overwrite", True)
+        )
     if ending == ".parquet":
         import sinkdist.files.parquet  # noqa: F401 - a missing extra is said before any work
     return ending

@@ -53,6 +53,17 @@ class Gibbs:
     _lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     @property
+    def shape(self) -> tuple[int, int]:
+        """Bins of the first and of the second histogram."""
+        rows, columns = self.matrix.shape
+        return rows, columns
+
+    @property
+    def size(self) -> int:
+        """Entries of the kernel."""
+        return int(self.matrix.size)
+
+    @property
     def fits(self) -> bool:
         """Whether scaling can represent every entry."""
         return self.lam * self.largest <= _SAFE_EXPONENT[self.dtype]

@@ -14,14 +14,18 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 
 from sinkdist.errors import InputError, InputTypeError
 from sinkdist.ground.costs import Costs, Metric, graph_costs, grid_costs, points_costs
 from sinkdist.ground.gibbs import Gibbs
 from sinkdist.ground.metric import MetricCheck, check_metric, largest_metric_below
 from sinkdist.inputs.arrays import for_kernels, is_sparse, real_array
+from sinkdist.inputs.fingerprints import digest
 
 __all__ = ["Ground"]
+
+Index = npt.NDArray[np.integer]
 
 _SUBJECT = "The ground matrix"
 _KEPT = 4  # operators per ground: a few lam, or both dtypes
@@ -152,6 +156,35 @@ class Ground:
     def costs(self) -> Costs:
         """The same, not flagged read-only, for compiled passes; never written to."""
         return self._matrix
+
+    def block(self, rows: Index | None = None, columns: Index | None = None) -> Costs:
+        """Costs between some bins, given by their indices; None stands for all of them.
+
+        Not to be written to: it may be the ground's own memory.
+        """
+        if rows is None and columns is None:
+            return self._matrix
+        from sinkdist.kernels.pair import gather  # Numba, on first use
+
+        some: Any = np.arange(self.shape[0]) if rows is None else rows
+        others: Any = np.arange(self.shape[1]) if columns is None else columns
+        out = np.empty((some.size, others.size))
+        gather(self._matrix, some, others, out)
+        return out
+
+    def mean_costs(self, rows: Any) -> Any:
+        """``R M``: the mean cost from each histogram (dense or sparse rows) to every bin."""
+        return (rows if rows.dtype == np.float64 else rows.astype(np.float64)) @ self._matrix
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest that two grounds share only if their costs are the same, to the bit."""
+        return digest([self._matrix], str(self.shape))
+
+    @property
+    def diagonal(self) -> Costs:
+        """The costs of staying in a bin, for a square ground."""
+        return self._matrix.diagonal()
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sinkdist.errors import InputTypeError
+from sinkdist.wording import option
 
 __all__ = ["flag", "listener"]
 
@@ -28,7 +29,9 @@ def flag(name: str, value: Any) -> bool:
         return bool(value)
     if isinstance(value, np.bool_):
         return bool(value)
-    raise InputTypeError(f"The '{name}' option must be True or False. Got {value!r} instead.")
+    raise InputTypeError(
+        "The {} option must be True or False. Got {!r} instead.", option(name), value
+    )
 
 
 def listener(progress: Any) -> Any:
@@ -40,6 +43,7 @@ def listener(progress: Any) -> Any:
     if callable(progress):
         return progress
     raise InputTypeError(
-        "The 'progress' option must be True, False or a function of one Progress record. "
-        f"Got {progress!r} instead."
-    )
+        "The {} option must be True, False or a function of one Progress record. "
+        "Got {!r} instead.",
+        option("progress"), progress,
+    )  # fmt: skip

@@ -30,6 +30,7 @@ from sinkdist.inputs.rows import (
     with_masses,
 )
 from sinkdist.inputs.sparsity import check_structure
+from sinkdist.wording import argument, option
 
 __all__ = ["Histograms", "check_on_empty", "check_same_bins", "read", "working_dtype"]
 
@@ -111,7 +112,9 @@ def working_dtype(*values: Any, dtype: Any = None) -> np.dtype[Any]:
             chosen = None
         if chosen is np.float64 or chosen is np.float32:
             return _FLOAT64 if chosen is np.float64 else _FLOAT32
-        raise InputError(f"The 'dtype' option must be float32 or float64. Got {dtype!r} instead.")
+        raise InputError(
+            "The {} option must be float32 or float64. Got {!r} instead.", option("dtype"), dtype
+        )
     present = [value for value in values if value is not None]
     return _FLOAT32 if present and all(map(_is_single, present)) else _FLOAT64
 
@@ -121,7 +124,9 @@ def check_on_empty(on_empty: Any) -> None:
     if type(on_empty) is str and (on_empty == "raise" or on_empty == "nan"):
         return
     wrong = InputError if isinstance(on_empty, str) else InputTypeError
-    raise wrong(f"The 'on_empty' option must be 'raise' or 'nan'. Got {on_empty!r} instead.")
+    raise wrong(
+        "The {} option must be 'raise' or 'nan'. Got {!r} instead.", option("on_empty"), on_empty
+    )
 
 
 def check_same_bins(first: Any, second: Any, first_name: str, second_name: str) -> None:
@@ -134,10 +139,10 @@ def check_same_bins(first: Any, second: Any, first_name: str, second_name: str) 
         return
     k = next((k for k in range(len(labels)) if labels[k] != others[k]), 0)
     raise InputError(
-        f"'{first_name}' and '{second_name}' label their bins differently: bin {k} is "
-        f"{labels[k]!r} in '{first_name}' and {others[k]!r} in '{second_name}'. "
-        "Reindex one like the other, or pass .to_numpy() to match bins by position."
-    )
+        "{0} and {1} label their bins differently: bin {2} is {3!r} in {0} and {4!r} in {1}. "
+        "Reindex one like the other, or pass .to_numpy() to match bins by position.",
+        argument(first_name), argument(second_name), k, labels[k], others[k],
+    )  # fmt: skip
 
 
 def read(
@@ -235,7 +240,7 @@ def _with_care(
     rows = _non_negative(rows, place, _ROUNDING.get(source, _ROUNDING_DOUBLE))
     empty = per_row(np.maximum, rows) == 0.0
     if on_empty == "raise" and empty.any():
-        raise InputError(place.without_mass(np.flatnonzero(empty)))
+        raise place.without_mass(np.flatnonzero(empty))
     totals = sums(rows)
     totals[empty] = 1.0
     if normalize and not np.isfinite(totals).all():
@@ -246,7 +251,7 @@ def _with_care(
     if not normalize:
         off = np.flatnonzero(~(np.abs(totals - 1.0) <= _slack(values)))
         if off.size:
-            raise InputError(place.wrong_sum(off, float(totals[off[0]])))
+            raise place.wrong_sum(off, float(totals[off[0]]))
     totals[np.abs(totals - 1.0) <= _rounding(rows)] = 1.0
     if (totals != 1.0).any():
         rows = with_masses(rows, masses(rows) / spread(totals, rows))
@@ -260,14 +265,14 @@ def _non_negative(rows: Rows, place: Argument, rounding: float) -> Rows:
     numbers = masses(rows)
     infinite = ~np.isfinite(numbers)
     if infinite.any():
-        raise InputError(place.bad_entry(*position(rows, infinite), "finite"))
+        raise place.bad_entry(*position(rows, infinite), negative=False)
     if not (numbers < 0.0).any():
         return rows
     # A row without a positive entry has no scale to call its negatives rounding.
     scale = np.maximum(per_row(np.maximum, rows), 0.0)
     negative = numbers < spread(-rounding * scale, rows)
     if negative.any():
-        raise InputError(place.bad_entry(*position(rows, negative), "non-negative"))
+        raise place.bad_entry(*position(rows, negative), negative=True)
     return with_masses(rows, np.maximum(numbers, 0.0))
 
 

@@ -6,11 +6,13 @@ Apart from the checks in `histograms`, so that they read as numerics and these a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.errors import InputError
+from sinkdist.errors import InputError, NegativeMassError
+from sinkdist.wording import argument, either, setting
 
 __all__ = ["Argument", "check_shape"]
 
@@ -22,49 +24,64 @@ class Argument:
     name: str
     is_vector: bool
 
-    def bad_entry(self, row: int, column: int, value: float, must_be: str) -> str:
+    def bad_entry(self, row: int, column: int, value: float, *, negative: bool) -> InputError:
         """One mass that is negative, infinite or not a number."""
         index = f"{column}" if self.is_vector else f"({row}, {column})"
-        return f"Entry {index} of '{self.name}' is {value:.7g}, but masses must be {must_be}."
+        kind, must_be = (NegativeMassError, "non-negative") if negative else (InputError, "finite")
+        return kind(
+            "Entry {} of {} is {:.7g}, but masses must be {}.",
+            index, argument(self.name), value, must_be,
+        )  # fmt: skip
 
-    def wrong_sum(self, rows: npt.NDArray[np.intp], total: float) -> str:
+    def wrong_sum(self, rows: npt.NDArray[np.intp], total: float) -> InputError:
         """Rows that are no histograms; seven digits tell every refused sum from 1."""
-        must = "but histograms must sum to 1: pass normalize=True to divide by"
+        must = "but histograms must sum to 1: pass {} to divide by"
+        name, repair = argument(self.name), setting("normalize", True)
         if self.is_vector:
-            return f"'{self.name}' sums to {total:.7g}, {must} its sum."
+            return InputError(f"{{}} sums to {{:.7g}}, {must} its sum.", name, total, repair)
         more = rows.size - 1
         others = f" (and {more} more row{'s' * (more > 1)} not to 1)" if more else ""
-        return f"Row {rows[0]} of '{self.name}' sums to {total:.7g}{others}, {must} the row sums."
+        return InputError(
+            f"Row {rows[0]} of {{}} sums to {{:.7g}}{others}, {must} the row sums.",
+            name, total, repair,
+        )  # fmt: skip
 
-    def without_mass(self, rows: npt.NDArray[np.intp]) -> str:
+    def without_mass(self, rows: npt.NDArray[np.intp]) -> InputError:
         """Rows that are zero everywhere."""
+        name, repair = argument(self.name), setting("on_empty", "nan")
         if self.is_vector:
-            return f"'{self.name}' has no mass: pass on_empty='nan' to get NaN for it."
+            return InputError("{} has no mass: pass {} to get NaN for it.", name, repair)
         named = ", ".join(map(str, rows[:5])) + (", ..." if rows.size > 5 else "")
         subject = f"Rows {named}" if rows.size > 1 else f"Row {named}"
         verb = "have" if rows.size > 1 else "has"
         count = f" ({rows.size} rows in all)" if rows.size > 5 else ""
-        return (
-            f"{subject} of '{self.name}' {verb} no mass{count}: "
-            "drop what is empty, or pass on_empty='nan' to get NaN for its distances."
-        )
+        return InputError(
+            f"{subject} of {{}} {verb} no mass{count}: "
+            "drop what is empty, or pass {} to get NaN for its distances.",
+            name, repair,
+        )  # fmt: skip
 
 
 def check_shape(shape: tuple[int, ...], name: str, bins: int | None, against: str) -> None:
     """Raise unless `shape` is (d,) or (n, d) with the right, positive number of bins d."""
     if len(shape) not in (1, 2):
         raise InputError(
-            f"'{name}' must be one histogram of shape (d,) or a family of shape (n, d). "
-            f"Got shape {shape} instead."
-        )
+            "{} must be one histogram of shape (d,) or a family of shape (n, d). "
+            "Got shape {} instead.",
+            argument(name), shape,
+        )  # fmt: skip
     if shape[-1] == 0:
-        raise InputError(f"'{name}' has no bins: its shape is {shape}.")
+        raise InputError("{} has no bins: its shape is {}.", argument(name), shape)
     if bins is None or shape[-1] == bins:
         return
+    per_row = " per row" if len(shape) == 2 else ""
+    noun = "bin" if shape[-1] == 1 else "bins"
+    parts: list[Any] = [argument(name), against]
     hint = ""
     if len(shape) == 2 and shape[0] == bins:
         repair = f"{name}.ravel()" if shape[1] == 1 else f"{name}.T"
-        hint = f" Rows are histograms, and its shape is {shape}: pass {repair} if it is transposed."
-    per_row = " per row" if len(shape) == 2 else ""
-    noun = "bin" if shape[-1] == 1 else "bins"
-    raise InputError(f"'{name}' has {shape[-1]} {noun}{per_row}, but {against} has {bins}.{hint}")
+        hint = f" Rows are histograms, and its shape is {shape}: {{}}."
+        parts.append(
+            either(f"pass {repair} if it is transposed", "transpose it if that is not meant")
+        )
+    raise InputError(f"{{}} has {shape[-1]} {noun}{per_row}, but {{}} has {bins}.{hint}", *parts)

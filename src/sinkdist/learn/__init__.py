@@ -6,10 +6,10 @@
     TransportSVC (svc.py)                        libsvm on that kernel
     TransportNeighborsClassifier (neighbors.py)  the nearest histograms vote
       |-- estimator.py    what they share: reading rows, distances to the training set
-      |-- question.py     which distance: all that decides a number
-      |-- rolls.py        rows known by their content
+      |-- distance_spec.py   which distance: all that decides a number
+      |-- hashed_rows.py     rows known by their content
       `-- cache.py        distances that this process knows
-            |-- book.py   those of one question
+            |-- distance_table.py   those of one specification
             `-- gaps.py   what is missing, as blocks to solve
 
 Import them from here: ``import sinkdist`` does not import scikit-learn.

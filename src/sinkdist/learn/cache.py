@@ -1,4 +1,4 @@
-"""The distances that this process knows: one book for each question, within a limit of bytes.
+"""The distances that this process knows: one table for each spec, within a limit of bytes.
 
 Estimators are cloned and fitted over and over by scikit-learn's searches, and carry nothing from
 one fit to the next; what they have solved is kept here, for all of them.
@@ -69,7 +69,7 @@ class DistanceCache:
 
     def __init__(self, memory: str | int = _LIMIT) -> None:
         self._lock = threading.Lock()
-        self._books: OrderedDict[str, DistanceTable] = OrderedDict()
+        self._tables: OrderedDict[str, DistanceTable] = OrderedDict()
         self._solved = 0
         self._limit = 0
         self.allow(memory)
@@ -82,18 +82,18 @@ class DistanceCache:
     def clear(self) -> None:
         """Forget everything."""
         with self._lock:
-            self._books.clear()
+            self._tables.clear()
             self._solved = 0
 
     def info(self) -> CacheInfo:
         """What is held at the moment."""
         with self._lock:
-            books = list(self._books.values())
+            tables = list(self._tables.values())
             return CacheInfo(
-                self._solved, sum(book.nbytes for book in books), self._limit, len(books)
+                self._solved, sum(table.nbytes for table in tables), self._limit, len(tables)
             )
 
-    def distances(self, question: DistanceSpec, X: HashedRows, Y: HashedRows) -> Array:
+    def distances(self, spec: DistanceSpec, X: HashedRows, Y: HashedRows) -> Array:
         """Distances from all rows of `X` to all of `Y`; only pairs that are new are solved.
 
         Returns
@@ -102,9 +102,9 @@ class DistanceCache:
             For the caller to keep.
         """
         with self._lock:
-            book = self._books.pop(question.key, None) or DistanceTable(question)
-            self._books[question.key] = book  # the last is the one in use
-        values, solved, kept = book.distances(X, Y, self._limit, question.options.workers)
+            table = self._tables.pop(spec.key, None) or DistanceTable(spec)
+            self._tables[spec.key] = table  # the last is the one in use
+        values, solved, kept = table.distances(X, Y, self._limit, spec.workers)
         with self._lock:
             self._solved += solved
         self._trim()
@@ -118,14 +118,14 @@ class DistanceCache:
         return np.asarray(values)
 
     def _trim(self) -> None:
-        """Forget the oldest books while there is too much."""
+        """Forget the oldest tables while there is too much."""
         with self._lock:
-            sizes = {key: book.nbytes for key, book in self._books.items()}
+            sizes = {key: table.nbytes for key, table in self._tables.items()}
             total = sum(sizes.values())
             for key, size in sizes.items():
                 if total <= self._limit:
                     break
-                del self._books[key]
+                del self._tables[key]
                 total -= size
 
 

@@ -1,13 +1,13 @@
 """Which distance is asked for: all that decides a number, beside the two histograms.
 
-Two estimators that ask the same question share what is known of its answers (`book`), so a question
-has a key that is made of its facts, not of objects: clones of an estimator ask the same.
+Two estimators with the same specification share a table of known distances (`distance_table`), so
+its key is made of facts, not of objects: clones of an estimator have the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -19,11 +19,13 @@ from sinkdist.api.pairs import pairwise
 from sinkdist.errors import InputError
 from sinkdist.ground import Ground
 from sinkdist.inputs.rows import Rows
-from sinkdist.pairs.call import read_call
-from sinkdist.pairs.job import ground_fingerprint
+from sinkdist.pairs.reading import problem_of
+from sinkdist.problem.options import Options
+from sinkdist.problem.problem import Problem
 from sinkdist.scale import threads
+from sinkdist.wording import option
 
-__all__ = ["CLASSIC", "PRECOMPUTED", "TRANSPORT", "DistanceSpec", "SpecOptions", "check_distance"]
+__all__ = ["CLASSIC", "PRECOMPUTED", "TRANSPORT", "DistanceSpec", "check_distance", "spec_of"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -42,85 +44,75 @@ _USUAL_STRENGTH = 9.0  # lam times the median cost: the value that the paper fin
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SpecOptions:
-    """What an estimator was told about the distance, as it was told."""
-
-    distance: str
-    ground: Any
-    lam: Any
-    reg: Any
-    alpha: Any
-    iterations: Any
-    tol: Any
-    max_iter: Any
-    workers: Any
-
-    def question(self, bins: int, dtype: np.dtype[Any]) -> DistanceSpec:
-        """Check the options and ask for distances between histograms of so many bins."""
-        check_distance(self.distance)
-        threads.count(self.workers)
-        if self.distance != TRANSPORT:
-            facts = f"{self.distance} {dtype}"
-            return DistanceSpec(self, None, None, dtype, True, facts)
-        ground = Ground.grid(bins) if self.ground is None else Ground.of(self.ground)
-        if ground.shape[0] != ground.shape[1]:
-            raise InputError(
-                "The 'ground' option must be square, one row and one column for each bin. "
-                f"Got {ground.shape[0]} x {ground.shape[1]} instead."
-            )
-        lam = self.lam
-        if self.lam is None and self.reg is None and self.alpha is None:
-            lam = _USUAL_STRENGTH / (ground.median or ground.max or 1.0)
-        call = read_call(
-            ground, lam, self.reg, self.alpha, self.tol, self.max_iter, self.iterations, "auto",
-            dtype,
-        )  # fmt: skip
-        facts = f"{call.strength} {call.stopping} {dtype} {ground_fingerprint(ground)}"
-        return DistanceSpec(self, ground, lam, dtype, ground.is_symmetric, facts)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class DistanceSpec:
     """One member of the family, or a classic distance, with all that its numbers depend on.
 
     Attributes
     ----------
-    options : SpecOptions
-        What it was made from.
-    ground : Ground or None
-        Costs between bins, where there is transport.
-    lam : float or None
-        The strength, also where none was given.
+    distance : str
+        Its name among those that estimators know.
+    problem : Problem or None
+        What is asked, where there is transport.
     dtype : numpy.dtype
         What is computed in.
-    is_symmetric : bool
-        Whether the way from x to y costs what the way back costs.
     key : str
-        The facts: questions with the same key have the same answers.
+        The facts: specifications with the same key have the same distances.
+    workers : int or None
+        Threads.
     """
 
-    options: SpecOptions
-    ground: Ground | None
-    lam: Any
+    distance: str
+    problem: Problem | None
     dtype: np.dtype[Any]
-    is_symmetric: bool
     key: str
+    workers: int | None
+
+    @property
+    def ground(self) -> Ground | None:
+        """Costs between bins, where there is transport."""
+        return None if self.problem is None else self.problem.ground
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the way from x to y costs what the way back costs."""
+        return self.ground is None or self.ground.is_symmetric
 
     def solve(self, X: Rows, Y: Rows | None, workers: Any) -> Array:
         """All distances of one family, each pair once, or from one family to another."""
-        o = self.options
-        if self.ground is None:
-            found = CLASSIC[o.distance](X, Y, workers=workers)
+        if self.problem is None:
+            found = CLASSIC[self.distance](X, Y, workers=workers)
         else:
             if Y is None and not self.is_symmetric:
                 Y = X
+            o = self.problem.options
             found = pairwise(
-                X, Y, ground=self.ground, lam=self.lam, reg=o.reg, alpha=o.alpha, tol=o.tol,
-                max_iter=o.max_iter, iterations=o.iterations, dtype=self.dtype,
-                workers=workers,
+                X, Y, ground=self.problem.ground, lam=o.lam, reg=o.reg, alpha=o.alpha, tol=o.tol,
+                max_iter=o.max_iter, iterations=o.iterations, dtype=self.dtype, workers=workers,
             )  # fmt: skip
         values: Array = np.asarray(found, self.dtype)
         return values
+
+
+def spec_of(
+    distance: str, ground: Any, options: Options, bins: int, dtype: np.dtype[Any]
+) -> DistanceSpec:
+    """Check an estimator's options; a distance between histograms of so many bins."""
+    check_distance(distance)
+    threads.count(options.workers)
+    if distance != TRANSPORT:
+        return DistanceSpec(distance, None, dtype, f"{distance} {dtype}", options.workers)
+    ground = Ground.grid(bins) if ground is None else Ground.of(ground)
+    if ground.shape[0] != ground.shape[1]:
+        raise InputError(
+            "The {} option must be square, one row and one column for each bin. Got {} x {} "
+            "instead.",
+            option("ground"), *ground.shape,
+        )  # fmt: skip
+    if options.lam is None and options.reg is None and options.alpha is None:
+        options = replace(options, lam=_USUAL_STRENGTH / (ground.median or ground.max or 1.0))
+    problem = problem_of(ground, options, dtype)
+    key = f"{problem.facts()} {ground.fingerprint}"
+    return DistanceSpec(distance, problem, dtype, key, options.workers)
 
 
 def check_distance(distance: Any) -> None:
@@ -129,5 +121,6 @@ def check_distance(distance: Any) -> None:
     if not isinstance(distance, str) or distance not in names:
         listed = ", ".join(repr(name) for name in names[:-1])
         raise InputError(
-            f"The 'distance' option must be {listed} or {names[-1]!r}. Got {distance!r} instead."
-        )
+            "The {} option must be {} or {!r}. Got {!r} instead.",
+            option("distance"), listed, names[-1], distance,
+        )  # fmt: skip

@@ -1,8 +1,8 @@
-"""Known distances of one question, as a matrix that grows: a pair is solved when it is first asked.
+"""Known distances of one spec, as a matrix that grows: a pair is solved when it is first asked.
 
 Columns are histograms that were trained on, rows are all that were met. A training set that is
 split into folds makes one square of it; a test set only adds rows. Rows are found by their digests
-(`rolls`), so it does not matter which estimator, clone or fold has asked before.
+(`hashed_rows`), so it does not matter which estimator, clone or fold has asked before.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _ROOM = 1.5  # how much longer than needed the matrix becomes when rows are adde
 
 
 class DistanceTable:
-    """What is known of one question.
+    """What is known of one spec.
 
     Parameters
     ----------
-    question : DistanceSpec
+    spec : DistanceSpec
         Which distance.
     """
 
-    def __init__(self, question: DistanceSpec) -> None:
-        self.question = question
+    def __init__(self, spec: DistanceSpec) -> None:
+        self.spec = spec
         self._lock = threading.Lock()
         self._start()
 
@@ -51,7 +51,7 @@ class DistanceTable:
     ) -> tuple[Array, int, bool]:
         """The matrix from `X` to `Y`; how many pairs were solved for it; whether it is kept.
 
-        Others who ask the same question wait meanwhile, and then find the answers.
+        Others who ask for the same distances wait meanwhile, and then find the answers.
         """
         x, y = X.without_repeats, Y.without_repeats
         with self._lock:
@@ -63,16 +63,16 @@ class DistanceTable:
         return values, solved, kept
 
     def _start(self) -> None:
-        """An empty book."""
+        """An empty table."""
         self._rows: dict[bytes, int] = {}
         self._columns: dict[bytes, int] = {}
-        self._values: Array = np.empty((0, 0), self.question.dtype)
+        self._values: Array = np.empty((0, 0), self.spec.dtype)
 
     def _known(self, x: HashedRows, y: HashedRows) -> Array:
         """What is known already; NaN elsewhere."""
-        values = np.full((len(x), len(y)), np.nan, self.question.dtype)
+        values = np.full((len(x), len(y)), np.nan, self.spec.dtype)
         self._look_up(values, x, y)
-        if self.question.is_symmetric and np.isnan(values).any():
+        if self.spec.is_symmetric and np.isnan(values).any():
             self._look_up(values.T, y, x)
         return values
 
@@ -91,7 +91,7 @@ class DistanceTable:
         if not np.isnan(values).any():
             return 0
         solved = 0
-        if self.question.is_symmetric:
+        if self.spec.is_symmetric:
             there = {digest: k for k, digest in enumerate(y.digests)}
             here, common = _places(x.digests, there)
             if x.digests == y.digests:  # as in a fit: no copy of what may be large
@@ -101,7 +101,7 @@ class DistanceTable:
                 solved = self._solve_square(square, x.take(here), workers)
                 values[np.ix_(here, common)] = square
         for rows, columns in rectangles(np.isnan(values)):
-            block = self.question.solve(x.rows[rows], y.rows[columns], workers)
+            block = self.spec.solve(x.rows[rows], y.rows[columns], workers)
             values[np.ix_(rows, columns)] = block
             solved += block.size
         return solved
@@ -111,10 +111,10 @@ class DistanceTable:
         solved = 0
         for rows, columns in triangles(np.isnan(square)):
             if columns is None:
-                square[np.ix_(rows, rows)] = self.question.solve(x.rows[rows], None, workers)
+                square[np.ix_(rows, rows)] = self.spec.solve(x.rows[rows], None, workers)
                 solved += rows.size * (rows.size + 1) // 2
             else:
-                block = self.question.solve(x.rows[rows], x.rows[columns], workers)
+                block = self.spec.solve(x.rows[rows], x.rows[columns], workers)
                 square[np.ix_(rows, columns)] = block
                 square[np.ix_(columns, rows)] = block.T
                 solved += block.size

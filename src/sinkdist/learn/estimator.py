@@ -13,15 +13,16 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sinkdist.errors import InputError
+from sinkdist.errors import InputError, NegativeMassError
 from sinkdist.inputs import histograms
 from sinkdist.inputs.arrays import is_sparse
 from sinkdist.inputs.flags import flag
 from sinkdist.inputs.histograms import Histograms, working_dtype
 from sinkdist.inputs.sparsity import check_structure
 from sinkdist.learn.cache import distance_cache
-from sinkdist.learn.distance_spec import PRECOMPUTED, DistanceSpec, SpecOptions, check_distance
-from sinkdist.learn.hashed_rows import HashedRows, roll_of
+from sinkdist.learn.distance_spec import PRECOMPUTED, DistanceSpec, check_distance, spec_of
+from sinkdist.learn.hashed_rows import HashedRows, hashed_rows
+from sinkdist.problem.options import Options
 
 __all__ = ["TransportEstimator"]
 
@@ -46,7 +47,7 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
     normalize: bool
     dtype: Any
     workers: int | None
-    _question: DistanceSpec | None
+    _spec: DistanceSpec | None
     _training: HashedRows
 
     def __sklearn_tags__(self) -> Any:
@@ -73,7 +74,7 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
         dtype = working_dtype(X, dtype=self.dtype)
         flag("coincidence", self.coincidence)
         if self.distance == PRECOMPUTED:
-            self._question = None
+            self._spec = None
             self.ground_ = None
             if X.shape[0] != X.shape[1]:
                 raise InputError(
@@ -81,20 +82,21 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
                     f"matrix. Got shape {X.shape} instead."
                 )
         else:
-            self._question = SpecOptions(
-                self.distance, self.ground, self.lam, self.reg, self.alpha, self.iterations,
-                self.tol, self.max_iter, self.workers,
-            ).question(X.shape[1], dtype)  # fmt: skip
-            self.ground_ = self._question.ground
-        self._training = self._roll(X, dtype, keep=True)
+            options = Options(
+                lam=self.lam, reg=self.reg, alpha=self.alpha, iterations=self.iterations,
+                tol=self.tol, max_iter=self.max_iter, workers=self.workers,
+            )  # fmt: skip
+            self._spec = spec_of(self.distance, self.ground, options, X.shape[1], dtype)
+            self.ground_ = self._spec.ground
+        self._training = self._hashed(X, dtype, keep=True)
 
-    def _roll(self, X: Any, dtype: np.dtype[Any], keep: bool = False) -> HashedRows:
+    def _hashed(self, X: Any, dtype: np.dtype[Any], keep: bool = False) -> HashedRows:
         """Rows that are histograms, or distances, with their digests."""
         if self.distance == PRECOMPUTED:
             family = Histograms(_non_negative(X, dtype))
         else:
             family = self._histograms(X, dtype)
-        return roll_of(family.copy() if keep else family)
+        return hashed_rows(family.copy() if keep else family)
 
     def _histograms(self, X: Any, dtype: np.dtype[Any]) -> Histograms:
         """Checked histograms with mass."""
@@ -103,11 +105,8 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
             family = histograms.read(
                 X, "X", dtype=dtype, bins=bins, normalize=self.normalize, on_empty="nan"
             )
-        except InputError as error:
-            said = str(error)
-            if said.endswith("must be non-negative."):  # in the words scikit-learn's users know
-                said = f"Negative values in data: {said[0].lower()}{said[1:]}"
-            raise InputError(said) from None
+        except NegativeMassError as error:  # in the words that scikit-learn's users know
+            raise InputError(f"Negative values in data. {error}") from None
         if family.empty is not None:
             rows = np.flatnonzero(family.empty)
             more = f" (and {rows.size - 1} more)" if rows.size > 1 else ""
@@ -121,14 +120,14 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
         """Rows to compare with the training set."""
         check_is_fitted(self)
         checked = self._checked(X, fit=False)
-        return self._roll(checked, self._training.rows.dtype)
+        return self._hashed(checked, self._training.rows.dtype)
 
     def _distances(self, rows: HashedRows) -> Array:
         """Distances from rows to the training set."""
-        if self._question is None:
+        if self._spec is None:
             values: Array = np.array(rows.rows)
         else:
-            values = distance_cache.distances(self._question, rows, self._training)
+            values = distance_cache.distances(self._spec, rows, self._training)
         if self.coincidence:
             values[rows.same(self._training)] = 0.0
         return values

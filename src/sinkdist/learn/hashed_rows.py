@@ -1,8 +1,8 @@
 """Rows that are known by their content.
 
 A histogram that comes back, in another fold or as a test row that was trained on, is recognised by
-a digest of its masses. Distances are kept under digests (`book`), and the diagonal term of a kernel
-is added where two digests agree (`kernel`).
+a digest of its masses. Distances are kept under digests (`distance_table`), and the diagonal term
+of a kernel is added where two digests agree (`kernel`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.inputs.rows import Rows
 
-__all__ = ["HashedRows", "roll_of"]
+__all__ = ["HashedRows", "hashed_rows"]
 
 Array: TypeAlias = npt.NDArray[Any]
 Index: TypeAlias = npt.NDArray[np.intp]
@@ -76,13 +76,13 @@ class HashedRows:
         return np.asarray(np.array(kinds, np.intp)[:, None] == other.kinds)
 
 
-def roll_of(family: Histograms) -> HashedRows:
-    """A roll of histograms that were read; rows in CSR and dense ones have the same digests.
+def hashed_rows(family: Histograms) -> HashedRows:
+    """Rows of histograms that were read; sparse and dense rows have the same digests.
 
     Examples
     --------
-    >>> roll = roll_of(Histograms(np.array([[1.0, 0.0], [0.5, 0.5], [1.0, 0.0]])))
-    >>> roll.kinds, roll.distinct
+    >>> rows = hashed_rows(Histograms(np.array([[1.0, 0.0], [0.5, 0.5], [1.0, 0.0]])))
+    >>> rows.kinds, rows.distinct
     (array([0, 1, 0]), array([0, 1]))
     """
     digests: list[bytes] = []

@@ -196,7 +196,7 @@ class TransportKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Transpo
 
     def _refuse_asymmetric_costs(self) -> None:
         """Only symmetric distances can make a kernel."""
-        if self._question is not None and not self._question.is_symmetric:
+        if self._spec is not None and not self._spec.is_symmetric:
             raise InputError(
                 "The 'ground' option must be symmetric, or exp(-d/t) is no kernel. Pass "
                 "(M + M.T) / 2 if the direction of a move carries no meaning."

@@ -20,19 +20,21 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError
+from sinkdist.ground import Ground
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.inputs.rows import Rows, masses, with_masses
 from sinkdist.kernels.exponential import gibbs_kernel
-from sinkdist.pairs.call import Call
 from sinkdist.pairs.matched import identities
 from sinkdist.pairs.report import SHORT
-from sinkdist.problem.strength import Kind
+from sinkdist.problem.problem import Problem
 from sinkdist.scale import threads
 from sinkdist.solution.status import Status
-from sinkdist.solvers.compiled.pair import in_double, solve_pair
+from sinkdist.solvers.bins import in_double
 from sinkdist.solvers.compiled.symmetric import symmetric_block
+from sinkdist.solvers.members import Constrained, Independent, Penalised, solve_pair
 from sinkdist.solvers.outcome import Answers
-from sinkdist.solvers.task import Task
+from sinkdist.solvers.prepared import Prepared, Wishes
+from sinkdist.wording import option
 
 __all__ = ["Debiasing", "debiasing"]
 
@@ -100,13 +102,16 @@ class Debiasing:
             part.error[short] = np.broadcast_to(terms.error[index], value.shape)[short]
 
 
-def debiasing(call: Call, A: Histograms, B: Histograms, workers: int) -> Debiasing:
+def debiasing(problem: Problem, A: Histograms, B: Histograms, workers: int) -> Debiasing:
     """Solve the self terms of two families; refuse what has no divergence."""
-    kind, ground, lam = call.strength.kind, call.ground, call.strength.lam
-    if kind is Kind.CONSTRAINED:
+    member, ground = problem.member, problem.ground
+    if isinstance(member, Constrained):
         raise InputError(
-            "The divergence needs 'lam' or 'reg'. Got 'alpha': the hard constraint has no "
-            "objective in common for a pair and its self terms."
+            "The divergence needs {} or {}. Got {}: the hard constraint has no objective in common "
+            "for a pair and its self terms.",
+            option("lam"),
+            option("reg"),
+            option("alpha"),
         )
     if not ground.is_symmetric:
         rows, columns = ground.shape
@@ -115,29 +120,31 @@ def debiasing(call: Call, A: Histograms, B: Histograms, workers: int) -> Debiasi
             "The divergence needs a symmetric ground, to compare histograms with themselves; "
             f"this one {found}. Use distance, or make it symmetric, as by (M + M.T) / 2."
         )
-    kernel = _kernel(call, lam) if kind is Kind.PENALISED else None
-    task = call.task(kernel is not None, workers, A.n + B.n, as_given=True)
+    kernel = _kernel(ground, member.lam) if isinstance(member, Penalised) else None
+    wishes = Wishes(kernel is not None, pairs=A.n + B.n, workers=workers, as_given=True)
+    task = member.prepare(problem, wishes)
     first = _self_terms(task, kernel, A, workers)
     second = first if A is B else _self_terms(task, kernel, B, workers)
-    return Debiasing(lam, kernel, first, second, *identities(A, B))
+    return Debiasing(member.lam, kernel, first, second, *identities(A, B))
 
 
-def _kernel(call: Call, lam: float) -> Array:
+def _kernel(ground: Ground, lam: float) -> Array:
     """``exp(-lam (M_ij - M_ii / 2 - M_jj / 2))``, with ones on its diagonal.
 
     Half the diagonal moves from the costs into the potentials. Then no scaling is above 1, and an
     entry that underflows is one that does not matter: the kernel serves at any lam.
     """
-    ground = call.ground
-    if not ground.costs.diagonal().any():
+    if not ground.diagonal.any():
         return ground.gibbs(lam, np.dtype(np.float64)).kernel
-    half = 0.5 * ground.costs.diagonal()
+    half = 0.5 * ground.diagonal
     out = np.empty(ground.shape)
-    gibbs_kernel(ground.costs - half[:, None] - half, lam, out)
+    gibbs_kernel(ground.block() - half[:, None] - half, lam, out)
     return out
 
 
-def _self_terms(task: Task, kernel: Array | None, family: Histograms, workers: int) -> SelfTerms:
+def _self_terms(
+    task: Prepared, kernel: Array | None, family: Histograms, workers: int
+) -> SelfTerms:
     """Every histogram of a family with mass against itself, in blocks on threads."""
     n = family.n
     terms = SelfTerms(
@@ -165,9 +172,9 @@ def _self_terms(task: Task, kernel: Array | None, family: Histograms, workers: i
     return replace(terms, scalings=with_masses(family.rows, scalings))
 
 
-def _penalised(task: Task, kernel: Array, R: Array, index: Array, terms: SelfTerms) -> Array:
+def _penalised(task: Prepared, kernel: Array, R: Array, index: Array, terms: SelfTerms) -> Array:
     """The symmetric fixed point; ordinary pairs where the kernel is none that it suits."""
-    lam, half = task.strength.lam, 0.5 * task.ground.costs.diagonal()
+    lam, half = task.member.lam, 0.5 * task.ground.diagonal
     found = symmetric_block(kernel, R, task.tol)
     U, mass = found.U, found.mass
     terms.error[index] = found.error
@@ -186,12 +193,11 @@ def _penalised(task: Task, kernel: Array, R: Array, index: Array, terms: SelfTer
     return U
 
 
-def _limit(task: Task, R: Array, index: Array, terms: SelfTerms) -> None:
+def _limit(task: Prepared, R: Array, index: Array, terms: SelfTerms) -> None:
     """Independence, or the exact distance, which is 0 where staying is free."""
-    costs = task.ground.costs
-    if task.strength.kind is Kind.INDEPENDENCE:
-        terms.objective[index] = np.einsum("kj,kj->k", R @ costs, R)
-    elif not costs.diagonal().any():
+    if isinstance(task.member, Independent):
+        terms.objective[index] = np.einsum("kj,kj->k", task.ground.mean_costs(R), R)
+    elif not task.ground.diagonal.any():
         terms.objective[index] = 0.0
     else:
         for k, row in zip(index, R, strict=True):

@@ -14,9 +14,10 @@ from sinkdist.pairs.report import SHORT
 from sinkdist.scale import threads
 from sinkdist.scale.progress import counting
 from sinkdist.scale.tally import Tally
-from sinkdist.solvers.compiled.batch import solve_batch
+from sinkdist.solvers.members import solve_batch
 from sinkdist.solvers.outcome import Answers
-from sinkdist.solvers.task import Task
+from sinkdist.solvers.prepared import Prepared
+from sinkdist.wording import argument, either
 
 __all__ = [
     "TILE_PAIRS",
@@ -36,7 +37,7 @@ TILE_PAIRS = 512  #: solved together: enough for products at full speed, few eno
 
 
 def matched(
-    task: Task, R: Histograms, C: Histograms, workers: int, progress: Any,
+    task: Prepared, R: Histograms, C: Histograms, workers: int, progress: Any,
     postprocess: Postprocess | None = None,
 ) -> Answers:  # fmt: skip
     """Row by row; one histogram against every row where one side has only one.
@@ -45,12 +46,16 @@ def matched(
     """
     if not (R.is_vector or C.is_vector or R.n == C.n):
         raise InputError(
-            f"'r' has {R.n} rows and 'c' has {C.n}: families are matched row by row. "
-            "Use pairwise for all pairs."
+            "{} has {} rows and {} has {}: families are matched row by row. {} for all pairs.",
+            argument("r"),
+            R.n,
+            argument("c"),
+            C.n,
+            either("Use pairwise", "Use 'sinkdist pairwise'"),
         )
     pairs = C.n if R.is_vector else R.n
     answers = Answers.blank(
-        pairs, task.ground.shape, task.strength.lam, task.keep_potentials and not postprocess
+        pairs, task.ground.shape, task.member.lam, task.keep_potentials and not postprocess
     )
     full = np.flatnonzero(~(empty_rows(R) | empty_rows(C)))
 

@@ -1,4 +1,4 @@
-"""Saying what came of a call: one warning for pairs that stopped short."""
+"""Warnings for pairs that did not converge: one for a call."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sinkdist.errors import ConvergenceWarning
 from sinkdist.problem.stopping import Stopping
 from sinkdist.scale.tally import Tally
 from sinkdist.solution.status import Status
+from sinkdist.wording import either, option
 
 __all__ = ["SHORT", "warn"]
 
@@ -21,15 +22,17 @@ def warn(tally: Tally, stop: Stopping, depth: int = 3) -> None:
     if count == 0:
         return
     capped = tally.counts.get(Status.MAX_ITER, 0)
-    reasons = [f"{capped} stopped at max_iter={stop.max_iter}"] if capped else []
+    reasons = [f"{capped} stopped after {stop.max_iter:,} reads"] if capped else []
     if count > capped:
         reasons.append(f"{count - capped} stalled at the limit of rounding")
     worst = max(tally.worst.get(code, 0.0) for code in SHORT)
     answered = sum(tally.counts.values()) - tally.counts.get(Status.EMPTY, 0)
-    warnings.warn(
-        f"{count} of {answered} pairs did not reach tol={stop.tol:g}: {' and '.join(reasons)}; "
-        f"the worst marginal error is {worst:.2g}. "
-        "Raise max_iter or tol; the emd_bounds of solve hold anyway.",
-        ConvergenceWarning,
-        stacklevel=depth,
-    )
+    message = ConvergenceWarning(
+        f"{count} of {answered} pairs did not reach a tolerance of {stop.tol:g}: "
+        f"{' and '.join(reasons)}; the worst marginal error is {worst:.2g}. "
+        "Raise {} or {}; {}.",
+        option("max_iter"), option("tol"),
+        either("the emd_bounds of solve hold anyway",
+               "bounds hold anyway, see 'sinkdist distance --all'"),
+    )  # fmt: skip
+    warnings.warn(message, stacklevel=depth)

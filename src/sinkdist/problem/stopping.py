@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sinkdist.errors import InputError, InputTypeError
+from sinkdist.wording import option, setting
 
 __all__ = ["Stopping", "read"]
 
@@ -41,15 +42,16 @@ def read(
             name for name, value in (("tol", tol), ("max_iter", max_iter)) if value is not None
         ]
         if given:
+            others = " and ".join(["{}"] * len(given))
             raise InputError(
-                "'iterations' runs exactly that many steps, without a test: "
-                f"leave out {' and '.join(given)}."
-            )
+                "{} runs exactly that many steps, without a test: leave out " + others + ".",
+                option("iterations"), *map(option, given),
+            )  # fmt: skip
         if solver != "auto":
             raise InputError(
-                "'iterations' runs the steps of Algorithm 1, which is no matter of choice: "
-                f"leave out solver={solver!r}."
-            )
+                "{} runs the steps of Algorithm 1, which leaves no choice of solver: leave out {}.",
+                option("iterations"), setting("solver", solver),
+            )  # fmt: skip
         iterations = _whole("iterations", iterations)
     return Stopping(
         _TOL[dtype] if tol is None else _positive("tol", tol),
@@ -61,17 +63,23 @@ def read(
 def _whole(name: str, value: Any) -> int:
     """A whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise InputTypeError(f"The '{name}' option must be a whole number. Got {value!r} instead.")
+        raise InputTypeError(
+            "The {} option must be a whole number. Got {!r} instead.", option(name), value
+        )
     if value < 1:
-        raise InputError(f"The '{name}' option must be at least 1. Got {value} instead.")
+        raise InputError("The {} option must be at least 1. Got {} instead.", option(name), value)
     return int(value)
 
 
 def _positive(name: str, value: Any) -> float:
     """A positive, finite number."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise InputTypeError(f"The '{name}' option must be a number. Got {value!r} instead.")
+        raise InputTypeError(
+            "The {} option must be a number. Got {!r} instead.", option(name), value
+        )
     number = float(value)
     if not 0.0 < number < math.inf:
-        raise InputError(f"The '{name}' option must be positive and finite. Got {value} instead.")
+        raise InputError(
+            "The {} option must be positive and finite. Got {} instead.", option(name), value
+        )
     return number

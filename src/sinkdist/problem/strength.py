@@ -1,74 +1,35 @@
-"""The strength of the entropy: exactly one of `lam`, `reg` and `alpha`, and what its limits mean.
+"""The strength of the entropy: exactly one of `lam`, `reg` and `alpha`, checked.
 
-All three name a member of one family of distances, so their limits are decided here and nowhere
-else; the rest of the package only asks a `Strength` for its `kind` and its `lam`.
+What a number means, and what its limits mean, is decided by the family (`solvers.members`).
 """
 
 from __future__ import annotations
 
-import enum
 import math
 import numbers
 import reprlib
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from sinkdist.errors import InputError, InputTypeError
+from sinkdist.wording import option
 
-__all__ = ["Kind", "Strength", "read"]
-
-# Below this, log(mass) / lam is no longer a finite number and the entropy is all that is left.
-_SMALLEST_LAM = 1e-305
+__all__ = ["Strength", "read"]
 
 
-class Kind(enum.Enum):
-    """The members of the family; the value is the word messages and results use."""
+class Strength(NamedTuple):
+    """A number from 0 to inf, and what it is: the paper's lambda, or the radius of the ball."""
 
-    PENALISED = "penalised"
-    CONSTRAINED = "constrained"
-    INDEPENDENCE = "independence"
-    EXACT = "exact"
-
-
-@dataclass(frozen=True, slots=True)
-class Strength:
-    """One checked member of the family.
-
-    Attributes
-    ----------
-    lam : float
-        The paper's lambda, the inverse of `reg`; NaN where it has to be found for an `alpha`.
-    kind : Kind
-        Which member of the family.
-    alpha : float
-        The radius that was asked for; NaN where it was not.
-    """
-
-    lam: float
-    kind: Kind = Kind.PENALISED
-    alpha: float = math.nan
+    name: Literal["lam", "alpha"]
+    value: float
 
 
 def read(*, lam: Any = None, reg: Any = None, alpha: Any = None) -> Strength:
-    """Check that exactly one strength was given and say which member of the family it asks for.
-
-    Parameters
-    ----------
-    lam : float, optional
-        The paper's lambda, in units of one over cost.
-    reg : float, optional
-        ``1 / lam``, in units of cost.
-    alpha : float, optional
-        Radius of the Kullback-Leibler ball around the independence table.
-
-    Returns
-    -------
-    Strength
+    """Check that exactly one strength was given; `reg` becomes `lam`.
 
     Examples
     --------
-    >>> read(reg=0.25).lam
-    4.0
+    >>> read(reg=0.25)
+    Strength(name='lam', value=4.0)
     """
     given = {
         name: value
@@ -78,41 +39,30 @@ def read(*, lam: Any = None, reg: Any = None, alpha: Any = None) -> Strength:
     if len(given) != 1:
         got = " and ".join(f"{name}={reprlib.repr(value)}" for name, value in given.items())
         raise InputError(
-            "The strength of the entropy must be given by exactly one of 'lam', 'reg' and 'alpha'. "
-            f"Got {got or 'none of them'} instead."
-        )
+            "The strength of the entropy must be given by exactly one of {}, {} and {}. "
+            "Got {} instead.",
+            option("lam"), option("reg"), option("alpha"), got or "none of them",
+        )  # fmt: skip
     ((name, value),) = given.items()
-    return _member(name, _non_negative(name, value))
-
-
-def _member(name: str, number: float) -> Strength:
-    """The member of the family that this number names; the only place that knows the limits."""
+    number = _non_negative(name, value)
     if name == "alpha":
-        if 0.0 < number < math.inf:
-            return Strength(math.nan, Kind.CONSTRAINED, number)
-        lam = number
-    elif name == "reg":
-        lam = 1.0 / number if number > 0.0 else math.inf
-    else:
-        lam = number
-    if lam < _SMALLEST_LAM:
-        return Strength(0.0, Kind.INDEPENDENCE)
-    if lam == math.inf:
-        return Strength(math.inf, Kind.EXACT)
-    return Strength(lam)
+        return Strength("alpha", number)
+    if name == "reg":
+        number = 1.0 / number if number > 0.0 else math.inf
+    return Strength("lam", number)
 
 
 def _non_negative(name: str, value: Any) -> float:
     """`value` as a float, or an error that names the argument and the value."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InputTypeError(
-            f"'{name}' must be one real number. "
-            f"Got {reprlib.repr(value)} (of type {type(value).__name__}) instead."
-        )
+            "{} must be one real number. Got {} (of type {}) instead.",
+            option(name), reprlib.repr(value), type(value).__name__,
+        )  # fmt: skip
     try:
         number = float(value)
     except OverflowError:  # a Python integer or fraction beyond every float
         number = math.inf if value > 0.0 else -math.inf  # type: ignore[operator]
     if not number >= 0.0:
-        raise InputError(f"'{name}' must be non-negative. Got {value} instead.")
+        raise InputError("{} must be non-negative. Got {} instead.", option(name), value)
     return number

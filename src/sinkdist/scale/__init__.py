@@ -1,10 +1,10 @@
 """Getting through many pairs: tiles, threads, stores, clusters. Knows blocks, not transport.
 
-tiles      cutting a matrix into tiles, and tiles into row_batches
+tiles      cutting a matrix into tiles, and tiles into row batches
 job        a matrix to be computed; the size of its tiles
 memory     the budget
-run        a job into memory, on threads or a cluster
-resume     a job into a store: what is missing, then a check of what was there
+run        a job into a store, on threads or a cluster: what is missing, then what was there
+in_memory  a matrix in memory, as a store
 store      a matrix on disk (imports Zarr; nothing else does)
 folder     where it lies: folders, locks, addresses
 stored     reading it back, like an array

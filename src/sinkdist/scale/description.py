@@ -12,6 +12,7 @@ from typing import Any
 
 from sinkdist.errors import InputError, StoreError
 from sinkdist.scale import folder
+from sinkdist.wording import setting
 
 __all__ = [
     "ATTRIBUTE",
@@ -90,9 +91,12 @@ def check_array(name: str, array: str, about: dict[str, Any]) -> bool:
 def damaged(name: str, file: str, what: str) -> StoreError:
     """The sentence about a description that cannot be relied on."""
     return StoreError(
-        f"{name!r} is damaged: its file {file!r} {what}. Nothing was changed: bring that file back "
-        "from a copy, or run the call that began it with overwrite=True, which computes everything "
-        "anew."
+        "{!r} is damaged: its file {!r} {}. Nothing was changed: restore that file from a copy, or "
+        "compute everything anew with {}.",
+        name,
+        file,
+        what,
+        setting("overwrite", True),
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from sinkdist.errors import InputError, InputTypeError, MissingExtraError, StoreError
+from sinkdist.wording import option
 
 __all__ = [
     "LOCK",
@@ -55,7 +56,9 @@ def name_of(path: Any) -> str:
                 )
             if is_url(name.rstrip("/")):
                 return name.rstrip("/")
-    raise InputTypeError(f"The 'out' option must be a path such as 'D.zarr'. Got {path!r} instead.")
+    raise InputTypeError(
+        "The {} option must be a path such as 'D.zarr'. Got {!r} instead.", option("out"), path
+    )
 
 
 @contextlib.contextmanager
@@ -73,7 +76,9 @@ def locked(name: str) -> Iterator[None]:
         lock.acquire(timeout=0)
     except filelock.Timeout:
         raise StoreError(
-            f"{name!r} is being written by another process. Wait for it, or choose another 'out'."
+            "{!r} is being written by another process. Wait for it, or choose another {}.",
+            name,
+            option("out"),
         ) from None
     except OSError as error:
         raise InputError(f"{name!r} cannot be written to: {error.strerror}.") from error
@@ -168,8 +173,10 @@ def chunk_sizes(name: str, array: str) -> Iterator[tuple[tuple[int, int], int]]:
 def foreign(name: str) -> InputError:
     """The sentence about something else that is in the way."""
     return InputError(
-        f"{name!r} exists and is not a matrix stored by sinkdist: nothing was changed. "
-        "Choose another 'out', or remove it yourself."
+        "{!r} exists and is not a matrix stored by sinkdist: nothing was changed. "
+        "Choose another {}, or remove it yourself.",
+        name,
+        option("out"),
     )
 
 

@@ -18,6 +18,7 @@ from sinkdist.interrupts import Stop
 from sinkdist.scale import memory
 from sinkdist.scale.tally import Tally
 from sinkdist.scale.tiles import Tile, Tiling
+from sinkdist.wording import option, setting
 
 __all__ = ["Compute", "Job", "TileResult", "check_budget", "check_matrix", "plan", "tally"]
 
@@ -75,6 +76,9 @@ class Job:
         A rough guess, for the size of tiles.
     bytes_per_worker, bytes_shared : int
         What solving takes beside the blocks of results: each worker, and all of them together.
+    by_rows : int
+        Pairs of one row that are best computed together, where the matrix is in memory; 0 for jobs
+        that prefer square tiles.
     """
 
     shape: tuple[int, int]
@@ -87,6 +91,7 @@ class Job:
     seconds_per_pair: float
     bytes_per_worker: int
     bytes_shared: int
+    by_rows: int = 0
 
 
 def plan(job: Job, budget: int | None, workers: int) -> Tiling:
@@ -111,8 +116,9 @@ def check_budget(job: Job, tiling: Tiling, budget: int | None, workers: int) -> 
         raise InputError(
             f"The memory budget of {memory.text(budget)} is too small: this process holds "
             f"{memory.text(held)} already, and {workers} workers on tiles of {tiling.side} x "
-            f"{tiling.side} pairs need {memory.text(needed)} more. Raise 'memory', or use fewer "
-            "'workers'."
+            f"{tiling.side} pairs need {memory.text(needed)} more. Raise {{}}, or use fewer {{}}.",
+            option("memory"),
+            option("workers"),
         )
 
 
@@ -123,7 +129,9 @@ def check_matrix(shape: tuple[int, int], dtype: np.dtype[Any], budget: Any) -> N
         raise InputError(
             f"A matrix of {shape[0]:,} x {shape[1]:,} in {dtype} takes {memory.text(size)}, and "
             f"this process holds {memory.text(held)} already: the memory budget is "
-            f"{memory.text(limit)}. Pass out='D.zarr' to store it on disk, or raise 'memory'."
+            f"{memory.text(limit)}. Pass {{}} to store it on disk, or raise {{}}.",
+            setting("out", "D.zarr"),
+            option("memory"),
         )
 
 
@@ -136,6 +144,6 @@ def bytes_needed(job: Job, side: int, workers: int) -> int:
 def tally(job: Job, tile: Tile, block: TileResult) -> Tally:
     """How the pairs of a tile ended, each pair counted once."""
     if job.upper and tile.is_diagonal:
-        half = np.triu_indices(len(block.status))
+        half = np.triu_indices(len(block.status), m=block.status.shape[1])
         return Tally.of(block.status[half], block.error[half])
     return Tally.of(block.status, block.error)

@@ -26,6 +26,7 @@ from sinkdist.errors import InputError, StoreError
 from sinkdist.scale import description, folder
 from sinkdist.scale.job import TileResult
 from sinkdist.scale.tiles import Tile, Tiling
+from sinkdist.wording import option, setting
 
 __all__ = ["Store", "open_or_create", "open_store"]
 
@@ -72,7 +73,7 @@ class Store:
         except OSError as error:
             raise StoreError(
                 f"A tile could not be written to {self.name!r}: {error}. What was finished before "
-                "is kept: make room and run the same call again."
+                "is kept: make room and run it again."
             ) from error
 
     def finished(self) -> npt.NDArray[np.bool_]:
@@ -170,8 +171,8 @@ def open_store(path: Any, mode: Literal["r", "r+"] = "r") -> Store:
         if _has_chunks(name):
             raise
         raise InputError(
-            f"There is no matrix at {name!r} yet: the call that began it had not made its files. "
-            "Run it again."
+            f"There is no matrix at {name!r} yet: what began it was stopped before it had made its "
+            "files. Run it again."
         ) from error
 
 
@@ -221,8 +222,12 @@ def _usable(
         return None
     if differences and not overwrite:
         raise InputError(
-            f"{name!r} holds another matrix: {'; '.join(differences)}. Nothing was changed: "
-            "pass overwrite=True to replace it, or another 'out'."
+            "{!r} holds another matrix: {}. Nothing was changed: pass {} to replace it, or another "
+            "{}.",
+            name,
+            "; ".join(differences),
+            setting("overwrite", True),
+            option("out"),
         )
     return None if differences else found
 

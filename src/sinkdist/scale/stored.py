@@ -140,7 +140,7 @@ class StoredArray:
         more = f" and {len(blocks) - _NAMED:,} blocks more" if len(blocks) > _NAMED else ""
         return IncompleteError(
             f"{self._store.name!r} is incomplete: {'; '.join(named)}{more} have not been computed "
-            "yet. Run the call that began it once more: it goes on where it stopped."
+            "yet. Run what began it once more: it resumes after the last finished tile."
         )
 
 

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 from sinkdist.errors import InputError, InputTypeError
 from sinkdist.interrupts import Stop, is_main_thread, run_beside
+from sinkdist.wording import option
 
 __all__ = ["count", "run", "single_blas_thread"]
 
@@ -36,10 +37,12 @@ def count(workers: Any) -> int:
         )
     if isinstance(workers, bool) or not isinstance(workers, numbers.Integral):
         raise InputTypeError(
-            f"The 'workers' option must be a whole number. Got {workers!r} instead."
+            "The {} option must be a whole number. Got {!r} instead.", option("workers"), workers
         )
     if workers < 1:
-        raise InputError(f"The 'workers' option must be at least 1. Got {workers} instead.")
+        raise InputError(
+            "The {} option must be at least 1. Got {} instead.", option("workers"), workers
+        )
     return int(workers)
 
 

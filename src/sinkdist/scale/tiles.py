@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["RowBatch", "Tile", "Tiling", "row_batches", "support_order"]
+__all__ = ["RowBatch", "RowTiling", "Tile", "Tiling", "row_batches", "support_order"]
 
 Index = npt.NDArray[np.intp]
 
@@ -45,7 +45,8 @@ class Tile:
     @property
     def is_diagonal(self) -> bool:
         """Whether the matrix's diagonal runs through it."""
-        return self.place[0] == self.place[1]
+        rows, columns = self.rows, self.columns
+        return bool(rows.start < columns.stop and columns.start < rows.stop)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,46 @@ class Tiling:
         """Pairs that a tile has to answer."""
         rows, columns = tile.shape
         return rows * (rows + 1) // 2 if self.upper and tile.is_diagonal else rows * columns
+
+    @property
+    def total_pairs(self) -> int:
+        """Pairs of the whole matrix."""
+        n, m = self.shape
+        return n * (n + 1) // 2 if self.upper else n * m
+
+
+@dataclass(frozen=True, slots=True)
+class RowTiling:
+    """A matrix cut into bands of rows; with ``upper``, each begins at the diagonal.
+
+    Examples
+    --------
+    >>> tiling = RowTiling((3, 3), 2, upper=True)
+    >>> [(tile.rows, tile.columns) for tile in tiling]
+    [(slice(0, 2, None), slice(0, 3, None)), (slice(2, 3, None), slice(2, 3, None))]
+    >>> tiling.total_pairs
+    6
+    """
+
+    shape: tuple[int, int]
+    high: int
+    upper: bool
+
+    @property
+    def places(self) -> tuple[int, int]:
+        """Bands, one below the other."""
+        return -(-self.shape[0] // self.high), 1
+
+    def __iter__(self) -> Iterator[Tile]:
+        n, m = self.shape
+        for k, start in enumerate(range(0, n, self.high)):
+            first = start if self.upper else 0
+            yield Tile((k, 0), slice(start, min(start + self.high, n)), slice(first, m))
+
+    def pairs(self, tile: Tile) -> int:
+        """Pairs to be computed for a tile."""
+        rows, columns = tile.shape
+        return rows * columns - rows * (rows - 1) // 2 if self.upper else rows * columns
 
     @property
     def total_pairs(self) -> int:

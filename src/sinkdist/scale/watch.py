@@ -27,8 +27,8 @@ _STEP = 0.2
 def kept(path: str | None) -> str:
     """What is left of a run that was given up."""
     if path is None:
-        return "Tiles in memory are lost with the call: pass out='D.zarr', which keeps them."
-    return f"Finished tiles are kept in {path!r}: run the same call again to continue."
+        return "Finished tiles are lost, because they were kept in memory only."
+    return f"Finished tiles are kept in {path!r}: run it again to continue."
 
 
 class Watch:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sinkdist.errors import InputError
 from sinkdist.solvers.compiled.relaxation import FOREVER, PLAIN
+from sinkdist.wording import option
 
 __all__ = ["SOLVERS", "Solver", "by_name"]
 
@@ -59,4 +60,6 @@ def by_name(name: object) -> Solver:
     if isinstance(name, str) and name in SOLVERS:
         return SOLVERS[name]
     names = ", ".join(repr(known) for known in SOLVERS)
-    raise InputError(f"The 'solver' option must be one of {names}. Got {name!r} instead.")
+    raise InputError(
+        "The {} option must be one of {}. Got {!r} instead.", option("solver"), names, name
+    )

@@ -1,43 +1,30 @@
-"""Solving a tile: some pairs of histograms against one ground.
+"""Pairs of a batch at a finite lam: sent to the passes that suit them.
 
-Here pairs are sent to the passes that suit them: one by one on their own bins where the block of
-the kernel they need is small, as matrix products where it is large and pairs are many; those that
-scaling hands over go to the solver's fallback. A pair takes the same steps on either way.
+One by one on their own bins where the block of the kernel they need is small, as matrix products
+where it is large and pairs are many; those that scaling hands over go to the solver's fallback. A
+pair takes the same steps on either way.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 
 from sinkdist.ground.gibbs import Gibbs
 from sinkdist.kernels.compiled import Array
-from sinkdist.problem.strength import Kind
 from sinkdist.solution.plans import ScaledPlan, entropic_plan, is_blurred, value_and_error
 from sinkdist.solution.status import Status
+from sinkdist.solvers.bins import all_bins, block_of, in_double, union
 from sinkdist.solvers.compiled.algorithm1 import algorithm1_block
-from sinkdist.solvers.compiled.constrained import constrain_each
-from sinkdist.solvers.compiled.pair import (
-    block_of,
-    fall_back,
-    in_double,
-    is_certified,
-    is_hopeless,
-    may_be_hopeless,
-    solve_in_units,
-)
+from sinkdist.solvers.compiled.pair import fall_back, is_hopeless, may_be_hopeless
 from sinkdist.solvers.compiled.products import scale_block
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, OVERFLOW, RUNNING
 from sinkdist.solvers.compiled.scaling import LONG, scale_each
-from sinkdist.solvers.outcome import (
-    ALGORITHM1,
-    CONSTRAINED,
-    INDEPENDENCE,
-    Answers,
-    potential,
-)
-from sinkdist.solvers.task import Task
+from sinkdist.solvers.outcome import ALGORITHM1, Answers, potential
+from sinkdist.solvers.prepared import Prepared
 
-__all__ = ["solve_batch"]
+__all__ = ["solve_together"]
 
 _CHUNK = 2e8  #: kernel entries read in one compiled call over pairs, so that Ctrl-C is answered
 _LARGE = 1 << 20  #: entries of a pair's kernel above which it is solved as if it were alone
@@ -47,57 +34,28 @@ _BLOCK_PAIRS = 8  #: fewer pairs than this do not make a block
 _BLOCK_ENTRIES = {np.dtype(np.float64): 160**2, np.dtype(np.float32): 90**2}
 
 
-def solve_batch(task: Task, R: Array, C: Array) -> Answers:
-    """Answer the pairs ``(R, C)``; ``R`` has one row, shared, or one per pair; no row is empty."""
-    answers = _solve_in_units(task, R, C)
-    if task.unit != 1.0:
-        answers.in_units_of(task.unit, task.asked_lam)
-    return answers
-
-
-def _solve_in_units(task: Task, R: Array, C: Array) -> Answers:
-    """The same in the task's own unit of cost."""
-    answers = Answers.blank(len(C), task.ground.shape, task.strength.lam, task.keep_potentials)
-    gibbs, kind = task.block_gibbs, task.strength.kind
+def solve_together(task: Prepared, R: Array, C: Array, answers: Answers) -> Iterable[int]:
+    """Answer the pairs for which that pays; the others are left to be solved alone."""
+    gibbs = task.block_gibbs
+    assert gibbs is not None
     sizes = np.count_nonzero(R, axis=1) * np.count_nonzero(C, axis=1)
     large = sizes.max(initial=0) > _LARGE
-    if kind is Kind.INDEPENDENCE and not task.keep_potentials:
-        answers.value[:] = np.einsum("kj,kj->k", C, R.astype(float) @ task.ground.costs)
-        answers.error[:], answers.n_iter[:] = 0.0, 1
-        answers.status[:], answers.solver[:] = Status.CONVERGED, INDEPENDENCE
-    elif kind is Kind.CONSTRAINED and not (is_certified(task) or large):
-        _constrain(task, R, C, sizes, answers)
-    elif gibbs is None or not gibbs.fits or (len(C) < _BLOCK_PAIRS and (large or task.iterations)):
-        for k in range(len(C)):
-            if task.stop.is_set():
-                break
-            _alone(task, R, C, k, answers)
-    else:
-        R, C = R.astype(gibbs.dtype, copy=False), C.astype(gibbs.dtype, copy=False)
-        if task.iterations is not None:
-            _fixed(task, gibbs, task.iterations, R, C, answers)
-        else:
-            _to_tolerance(task, gibbs, R, C, sizes, answers)
-    return answers
+    if not gibbs.fits or (len(C) < _BLOCK_PAIRS and (large or task.iterations)):
+        return range(len(C))
+    R, C = R.astype(gibbs.dtype, copy=False), C.astype(gibbs.dtype, copy=False)
+    if task.iterations is not None:
+        return _fixed(task, gibbs, task.iterations, R, C, answers)
+    return _to_tolerance(task, gibbs, R, C, sizes, answers)
 
 
-def _alone(task: Task, R: Array, C: Array, k: int, answers: Answers) -> None:
-    """Answer one pair as if it were the only one."""
-    outcome, rows, columns = solve_in_units(task, R[k if len(R) > 1 else 0], C[k])
-    answers.put(k, outcome)
-    answers.put_potentials(k, *_all(rows, columns, R, C), outcome.f, outcome.g)
-    if answers.plans is not None:
-        answers.plans[k] = outcome.plan
-    if answers.brackets is not None:
-        answers.brackets[k] = outcome.bracket
-
-
-def _fixed(task: Task, gibbs: Gibbs, steps: int, R: Array, C: Array, answers: Answers) -> None:
-    """Algorithm 1 by matrix products."""
-    rows, columns = _union(R), _union(C)
+def _fixed(
+    task: Prepared, gibbs: Gibbs, steps: int, R: Array, C: Array, answers: Answers
+) -> Iterable[int]:
+    """Algorithm 1 by matrix products; the pairs for which floats cannot hold the scalings."""
+    rows, columns = union(R), union(C)
     kernel = block_of(gibbs.kernel, rows, columns)
-    rows, columns = _all(rows, columns, R, C)
-    whole_R, whole_C, R, C = R, C, R[:, rows], C[:, columns]
+    rows, columns = all_bins(rows, columns, R, C)
+    R, C = R[:, rows], C[:, columns]
     U, V = algorithm1_block(kernel, R, C, steps, task.stop)
     answers.value[:] = _values(gibbs, rows, columns, U, V)
     answers.n_iter[:], answers.status[:], answers.solver[:] = steps, Status.FIXED, ALGORITHM1
@@ -107,50 +65,47 @@ def _fixed(task: Task, gibbs: Gibbs, steps: int, R: Array, C: Array, answers: An
     if task.keep_potentials or task.need_error:
         answers.error[:] = np.abs(U * (V @ kernel.T) - R).sum(axis=1)
     lost = (V > 0.0).sum(axis=1) != (C > 0.0).sum(axis=1)
-    for k in np.flatnonzero(lost | ~np.isfinite(answers.value)):
-        _alone(task, whole_R, whole_C, int(k), answers)  # not representable: in the log domain
+    return np.flatnonzero(lost | ~np.isfinite(answers.value)).tolist()
 
 
 def _to_tolerance(
-    task: Task, gibbs: Gibbs, R: Array, C: Array, sizes: Array, answers: Answers
-) -> None:
-    """Scaling where it promises something, then the fallback for what is left."""
+    task: Prepared, gibbs: Gibbs, R: Array, C: Array, sizes: Array, answers: Answers
+) -> Iterable[int]:
+    """Scaling where it promises something, then the fallback; pairs too long for one call."""
     act = np.full(len(C), HANDED_OVER)
     if task.solver.patience is not None:
         worth = np.arange(len(C))
         if may_be_hopeless(task):
-            means = np.einsum("kj,kj->k", C, R.astype(float) @ task.ground.costs)
+            means = np.einsum("kj,kj->k", C, task.ground.mean_costs(R))
             worth = np.flatnonzero(~np.asarray(is_hopeless(task, means)))
         if worth.size:
             left = R if len(R) == 1 else R[worth]
             act[worth] = _scale(
                 task, gibbs, task.solver.patience, left, C[worth], sizes[worth], worth, answers
             )
-    for k in np.flatnonzero(act == LONG):
-        if not task.stop.is_set():
-            _alone(task, R, C, int(k), answers)
     for k in np.flatnonzero((act == HANDED_OVER) | (act == OVERFLOW)):
         if task.stop.is_set():
             break
         r, c = in_double(R[k if len(R) > 1 else 0]), in_double(C[k])
         rows, columns = np.flatnonzero(r), np.flatnonzero(c)
-        costs = block_of(task.ground.costs, rows, columns)
+        costs = task.ground.block(rows, columns)
         outcome = fall_back(task, costs, r[rows], c[columns], int(answers.n_iter[k]))
         answers.put(k, outcome)
         answers.put_potentials(k, rows, columns, outcome.f, outcome.g)
         if answers.plans is not None and outcome.plan is not None:
             answers.plans[k] = outcome.plan.placed(rows, columns, task.ground.shape)
+    return np.flatnonzero(act == LONG).tolist()
 
 
 def _scale(
-    task: Task, gibbs: Gibbs, patience: float, R: Array, C: Array, sizes: Array, where: Array,
+    task: Prepared, gibbs: Gibbs, patience: float, R: Array, C: Array, sizes: Array, where: Array,
     answers: Answers,
 ) -> Array:  # fmt: skip
     """Sweeps for the pairs ``where`` of the tile; how each stands."""
     if len(C) >= _BLOCK_PAIRS and sizes.mean() > _BLOCK_ENTRIES[gibbs.dtype]:
-        rows, columns = _union(R), _union(C)
+        rows, columns = union(R), union(C)
         kernel = block_of(gibbs.kernel, rows, columns)
-        rows, columns = _all(rows, columns, R, C)
+        rows, columns = all_bins(rows, columns, R, C)
         U, V, error, n_iter, act, relaxed = scale_block(
             kernel,
             np.ascontiguousarray(R[:, rows]),
@@ -189,20 +144,20 @@ def _scale(
 
 
 def _in_double_precision(
-    task: Task, rows: Array, columns: Array, r: Array, c: Array, k: int, answers: Answers
+    task: Prepared, rows: Array, columns: Array, r: Array, c: Array, k: int, answers: Answers
 ) -> None:
     """Value, error and status of the plan that the potentials of a pair give in float64."""
     assert answers.f is not None and answers.g is not None
-    costs = block_of(task.ground.costs, rows, columns)
+    costs = task.ground.block(rows, columns)
     f, g = answers.f[k, rows], answers.g[k, columns]
-    P = entropic_plan(costs, task.strength.lam, f, g)
+    P = entropic_plan(costs, task.member.lam, f, g)
     answers.value[k], answers.error[k] = value_and_error(P, costs, r[rows], c[columns])
     if answers.status[k] == Status.CONVERGED and answers.error[k] > task.tol:
         answers.status[k] = Status.STALLED
 
 
 def _one_by_one(
-    task: Task, patience: float, R: Array, C: Array, U: Array, V: Array
+    task: Prepared, patience: float, R: Array, C: Array, U: Array, V: Array
 ) -> tuple[Array, Array, Array, Array, Array]:
     """Each pair on its own bins, in compiled chunks short enough to be interrupted between."""
     pairs, gibbs = len(C), task.gibbs
@@ -219,43 +174,8 @@ def _one_by_one(
     return value, error, n_iter, act, relaxed
 
 
-def _constrain(task: Task, R: Array, C: Array, sizes: Array, answers: Answers) -> None:
-    """The hard constraint for each pair in compiled chunks; what is left over is solved alone."""
-    R, C = (np.array(in_double(H), order="C") for H in (R, C))
-    act, spread = np.full(len(C), HANDED_OVER), task.ground.max - task.ground.min
-    nothing = np.zeros((0, 0))
-    step = max(1, int(_CHUNK / (100 * sizes.mean())))
-    for first in range(0, len(C), step):
-        if task.stop.is_set():
-            return
-        constrain_each(
-            task.ground.costs, R, C, first, min(first + step, len(C)), task.strength.alpha,
-            task.tol, task.max_iter, spread, answers.value, answers.error, answers.n_iter,
-            answers.lam, act, task.stop.flag, nothing, nothing,
-        )  # fmt: skip
-    answers.status[:], answers.solver[:] = Status.CONVERGED, CONSTRAINED
-    for k in np.flatnonzero(act != CONVERGED):
-        if task.stop.is_set():
-            return
-        _alone(task, R, C, int(k), answers)
-
-
 def _values(gibbs: Gibbs, rows: Array, columns: Array, U: Array, V: Array) -> Array:
     """``<P, M>`` of every pair of a block: one more matrix product."""
-    whole = gibbs.matrix.shape == (rows.size, columns.size)
+    whole = gibbs.shape == (rows.size, columns.size)
     costs = U @ (gibbs.kernel_cost if whole else block_of(gibbs.kernel_cost, rows, columns))
     return np.asarray(np.einsum("kj,kj->k", costs, V, dtype=np.float64) / gibbs.lam)
-
-
-def _union(H: Array) -> Array | None:
-    """Bins with mass in any of the histograms; None for all of them."""
-    occupied = H.any(axis=0)
-    return None if occupied.all() else np.flatnonzero(occupied)
-
-
-def _all(rows: Array | None, columns: Array | None, R: Array, C: Array) -> tuple[Array, Array]:
-    """Bins as indices, where None stands for all."""
-    return (
-        np.arange(R.shape[1]) if rows is None else rows,
-        np.arange(C.shape[1]) if columns is None else columns,
-    )

@@ -1,0 +1,140 @@
+"""A member of the family: what it needs prepared, and how it solves a pair and a batch of them.
+
+A new member is a file with a class of these methods, and an entry in `members.member_of`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sinkdist.errors import InputError
+from sinkdist.ground import Ground
+from sinkdist.inputs.histograms import Histograms
+from sinkdist.kernels.compiled import Array
+from sinkdist.problem.problem import Problem
+from sinkdist.problem.stopping import Stopping
+from sinkdist.solvers.bins import all_bins, in_double, support
+from sinkdist.solvers.outcome import Answers, Outcome
+from sinkdist.solvers.prepared import Prepared, Wishes
+from sinkdist.wording import option, setting
+
+__all__ = ["Member", "Solved"]
+
+_MODERATE = 1e-30, 1e30  #: largest costs whose products with kernels and scalings are safe
+
+#: An outcome, and the bins with mass of both sides that its potentials are for (None for all).
+Solved = tuple[Outcome, Array | None, Array | None]
+
+
+class Member(ABC):
+    """One distance between histograms; immutable, and made of numbers alone."""
+
+    __slots__ = ()
+
+    word: ClassVar[str]  #: in messages, and in the facts of stored matrices
+    #: Entries of a pair's kernel from which one compiled call may take longer than Ctrl-C may wait.
+    long_entries: ClassVar[float] = math.inf
+    is_one_product: ClassVar[bool] = False  #: whether `all_at_once` answers all pairs
+    has_choice: ClassVar[bool] = False  #: whether the solver and a number of steps can be chosen
+    lam: float  #: the paper's lambda, NaN where it has to be found
+
+    @abstractmethod
+    def facts(self, stopping: Stopping) -> dict[str, Any]:
+        """Options that decide the result, as they are used; None for those without a part."""
+
+    @abstractmethod
+    def seconds_per_entry(self, stopping: Stopping) -> float:
+        """Roughly, for one entry of a pair's kernel: to the nearest power of ten or so."""
+
+    @abstractmethod
+    def solve_on_bins(
+        self, task: Prepared, rows: Array | None, columns: Array | None, r: Array, c: Array
+    ) -> Outcome:
+        """One pair, given on the bins that have mass, in float64; its plan is on these bins."""
+
+    def check(self, problem: Problem) -> None:
+        """Raise for what this member has no use for."""
+        iterations, solver = problem.stopping.iterations, problem.solver.name
+        if self.has_choice:
+            return
+        if iterations is not None:
+            raise InputError(
+                "{} counts steps of Algorithm 1, which needs a positive, finite {} or {}; this "
+                "call asks for the {} distance.",
+                option("iterations"), option("lam"), option("reg"), self.word,
+            )  # fmt: skip
+        if solver != "auto":
+            raise InputError(
+                "{} needs a positive, finite {} or {}; the {} distance has one way of its own.",
+                setting("solver", solver), option("lam"), option("reg"), self.word,
+            )  # fmt: skip
+
+    def load(self) -> None:  # noqa: B027
+        """Import what solving needs, so that a memory budget knows of it; usually nothing."""
+
+    def in_unit(self, unit: float) -> Member:
+        """The same member where costs have been divided by ``unit``."""
+        return self
+
+    def prepare(self, problem: Problem, wishes: Wishes) -> Prepared:
+        """What all pairs share."""
+        ground, member, unit = problem.ground, self, 1.0
+        least, most = _MODERATE
+        if not (wishes.as_given or least <= ground.max <= most or ground.max == 0.0):
+            unit = 2.0 ** math.frexp(ground.max)[1]
+            member = self.in_unit(unit)
+            ground = ground.moved("moderate", lambda costs: problem.ground.scaled(unit))
+        stop = problem.stopping
+        task = Prepared(
+            ground, member, problem.solver, stop.tol, stop.max_iter, stop.iterations,
+            wishes.keep_potentials, wishes.need_error, unit,
+            None if math.isnan(self.lam) else self.lam,
+        )  # fmt: skip
+        operators = member._operators(ground, problem.dtype, wishes)
+        return replace(task, **operators) if operators else task
+
+    def _operators(
+        self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes
+    ) -> dict[str, Any] | None:
+        """Fields of `Prepared` that this member needs beside the usual ones."""
+        return None
+
+    def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
+        """One pair, in the task's unit of cost."""
+        rows, columns = support(r), support(c)
+        r, c = in_double(r), in_double(c)
+        if rows is not None:
+            r = r[rows]
+        if columns is not None:
+            c = c[columns]
+        r, c = (x if x.flags.writeable else x.copy() for x in (r, c))  # one compiled type for all
+        outcome = self.solve_on_bins(task, rows, columns, r, c)
+        if outcome.plan is not None:
+            outcome.plan = outcome.plan.placed(rows, columns, task.ground.shape)
+        return outcome, rows, columns
+
+    def solve_batch(self, task: Prepared, R: Array, C: Array, answers: Answers) -> None:
+        """Pairs ``(R, C)``, ``R`` with one row, shared, or one per pair; here one after another."""
+        for k in range(len(C)):
+            if task.stop.is_set():
+                break
+            self.solve_alone(task, R, C, k, answers)
+
+    def solve_alone(self, task: Prepared, R: Array, C: Array, k: int, answers: Answers) -> None:
+        """Answer one pair of a batch as if it were the only one."""
+        outcome, rows, columns = self.solve_pair(task, R[k if len(R) > 1 else 0], C[k])
+        answers.put(k, outcome)
+        answers.put_potentials(k, *all_bins(rows, columns, R, C), outcome.f, outcome.g)
+        if answers.plans is not None:
+            answers.plans[k] = outcome.plan
+        if answers.brackets is not None:
+            answers.brackets[k] = outcome.bracket
+
+    def all_at_once(self, ground: Ground, A: Histograms, B: Histograms) -> Array:
+        """All distances between two families, where that is one product of matrices."""
+        raise NotImplementedError

@@ -1,0 +1,130 @@
+"""The hard constraint: the paper's metric ``d_{M,alpha}``."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sinkdist.ground import Ground
+from sinkdist.kernels.compiled import Array
+from sinkdist.kernels.pair import mean_cost
+from sinkdist.problem.stopping import Stopping
+from sinkdist.solution.certificates import least_at, rounding_of
+from sinkdist.solution.plans import Plan
+from sinkdist.solvers.bins import in_double
+from sinkdist.solvers.compiled.constrained import constrain_each, constrained_pair, is_vacuous
+from sinkdist.solvers.compiled.exact import load_simplex
+from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER
+from sinkdist.solvers.members.base import Member, Solved
+from sinkdist.solvers.members.exact import exact_outcome, knows_metric
+from sinkdist.solvers.members.independent import independence_table
+from sinkdist.solvers.outcome import (
+    CONSTRAINED,
+    SIMPLEX,
+    STATUS_CONVERGED,
+    STATUS_OF,
+    Answers,
+    Outcome,
+)
+from sinkdist.solvers.prepared import Prepared, Wishes
+
+__all__ = ["Constrained"]
+
+TIGHT = 1e-8  #: a tolerance that rounding may keep the search for alpha from
+SMALL_BALL = 1e-9  #: the same of an alpha
+_LARGE = 1 << 20  #: entries of a pair's kernel above which it is solved as if it were alone
+_CHUNK = 2e8  #: kernel entries read in one compiled call over pairs, so that Ctrl-C is answered
+
+
+@dataclass(frozen=True, slots=True)
+class Constrained(Member):
+    """A positive, finite ``alpha``."""
+
+    alpha: float
+    word: ClassVar[str] = "constrained"
+    lam: float = field(default=math.nan, init=False, repr=False)
+    long_entries: ClassVar[float] = 1 << 14
+
+    def facts(self, stopping: Stopping) -> dict[str, Any]:
+        """The radius, and the tolerance of the search."""
+        return {
+            "lam": None, "alpha": self.alpha, "tol": stopping.tol, "max_iter": stopping.max_iter
+        }  # fmt: skip
+
+    def seconds_per_entry(self, stopping: Stopping) -> float:
+        """A search over several lam."""
+        return 5e-8
+
+    def load(self) -> None:
+        """The network simplex, for balls that hold every plan."""
+        load_simplex()
+
+    def _operators(
+        self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes
+    ) -> dict[str, Any] | None:
+        return {"metric": knows_metric(ground, wishes.pairs)}
+
+    def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
+        """One pair; the exact distance where the ball holds every plan."""
+        if is_vacuous(self.alpha, *(x[x > 0.0] for x in (in_double(r), in_double(c)))):
+            return exact_outcome(task, r, c, task.tol), None, None
+        return Member.solve_pair(self, task, r, c)
+
+    def solve_on_bins(
+        self, task: Prepared, rows: Array | None, columns: Array | None, r: Array, c: Array
+    ) -> Outcome:
+        """The search for lam; the exact distance where its plan satisfies the constraint."""
+        costs = task.ground.block(rows, columns)
+        mean = mean_cost(costs, r, c)
+        least = least_at(mean, task.ground.max - task.ground.min, self.alpha)
+        if mean - least <= 0.5 * task.tol * mean:  # too small to be seen
+            outcome = independence_table(costs, r, c)
+            rounding = 3.0 * rounding_of(r.size + c.size) * mean
+            outcome.bracket = max(0.0, least - rounding), mean + rounding
+            return outcome
+        end = constrained_pair(
+            costs, r, c, self.alpha, task.tol, task.max_iter, task.stop,
+            certify=self._must_prove(task),
+        )  # fmt: skip
+        plan: Plan | None = end.plan
+        status, ran, bracket = STATUS_OF[end.act], CONSTRAINED, end.bracket
+        if end.exact is not None:
+            ran, plan = SIMPLEX, end.exact.plan
+            bracket = end.exact.lower, end.exact.upper
+        return Outcome(
+            end.value, end.error, end.n_iter, status, ran, end.f, end.g, end.lam, plan, bracket
+        )
+
+    def solve_batch(self, task: Prepared, R: Array, C: Array, answers: Answers) -> None:
+        """Pairs in compiled chunks; what is left over is solved alone."""
+        sizes = np.count_nonzero(R, axis=1) * np.count_nonzero(C, axis=1)
+        if self._must_prove(task) or sizes.max(initial=0) > _LARGE:
+            Member.solve_batch(self, task, R, C, answers)
+            return
+        R, C = (np.array(in_double(H), order="C") for H in (R, C))
+        act, spread = np.full(len(C), HANDED_OVER), task.ground.max - task.ground.min
+        nothing = np.zeros((0, 0))
+        step = max(1, int(_CHUNK / (100 * sizes.mean())))
+        for first in range(0, len(C), step):
+            if task.stop.is_set():
+                return
+            constrain_each(
+                task.ground.costs, R, C, first, min(first + step, len(C)), self.alpha,
+                task.tol, task.max_iter, spread, answers.value, answers.error, answers.n_iter,
+                answers.lam, act, task.stop.flag, nothing, nothing,
+            )  # fmt: skip
+        answers.status[:], answers.solver[:] = STATUS_CONVERGED, CONSTRAINED
+        for k in np.flatnonzero(act != CONVERGED):
+            if task.stop.is_set():
+                return
+            self.solve_alone(task, R, C, int(k), answers)
+
+    def _must_prove(self, task: Prepared) -> bool:
+        """Whether a pair has to prove its bracket to be called solved.
+
+        Where tolerance and alpha are far above rounding, the search's own bounds are good enough.
+        """
+        return task.keep_potentials or task.tol <= TIGHT or self.alpha < SMALL_BALL

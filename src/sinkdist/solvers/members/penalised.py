@@ -1,0 +1,75 @@
+"""The entropic penalty: ``d^lam`` at a finite, positive lam; the paper's dual-Sinkhorn distance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sinkdist.ground import Ground
+from sinkdist.kernels.compiled import Array
+from sinkdist.problem.stopping import Stopping
+from sinkdist.scale import threads
+from sinkdist.solvers.compiled import batch, pair
+from sinkdist.solvers.members.base import Member
+from sinkdist.solvers.outcome import Answers, Outcome
+from sinkdist.solvers.prepared import Prepared, Wishes
+
+__all__ = ["Penalised"]
+
+_LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
+
+
+@dataclass(frozen=True, slots=True)
+class Penalised(Member):
+    """A positive, finite ``lam``."""
+
+    lam: float
+    word: ClassVar[str] = "penalised"
+    long_entries: ClassVar[float] = 1 << 20
+    has_choice: ClassVar[bool] = True
+
+    def facts(self, stopping: Stopping) -> dict[str, Any]:
+        """A tolerance, or a number of steps."""
+        fixed = stopping.iterations is not None
+        return {
+            "lam": self.lam, "alpha": None, "tol": None if fixed else stopping.tol,
+            "max_iter": None if fixed else stopping.max_iter,
+        }  # fmt: skip
+
+    def seconds_per_entry(self, stopping: Stopping) -> float:
+        """To a tolerance, or by matrix products for each of Algorithm 1's steps."""
+        return 1e-8 if stopping.iterations is None else 2 * stopping.iterations * 4e-11
+
+    def in_unit(self, unit: float) -> Penalised:
+        """The same penalty where costs have been divided by ``unit``."""
+        return Penalised(min(max(self.lam * unit, 1e-300), 1e300))
+
+    def _operators(
+        self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes
+    ) -> dict[str, Any] | None:
+        gibbs = ground.gibbs(self.lam, np.dtype(np.float64))
+        block_gibbs = ground.gibbs(self.lam, dtype)
+        if not block_gibbs.fits:  # float64 holds more
+            block_gibbs = gibbs
+        used = gibbs if wishes.pairs == 1 else block_gibbs
+        if used.fits and used.size > _LARGE_KERNEL and wishes.workers > 1:
+            used.build(lambda bands, fill: threads.run(bands, fill, wishes.workers))
+        return {"gibbs": gibbs, "block_gibbs": block_gibbs}
+
+    def solve_on_bins(
+        self, task: Prepared, rows: Array | None, columns: Array | None, r: Array, c: Array
+    ) -> Outcome:
+        """Algorithm 1 where steps are counted, else the solver that was asked for."""
+        costs = task.ground.block(rows, columns)
+        if task.iterations is not None:
+            return pair.fixed(task, costs, rows, columns, r, c)
+        return pair.to_tolerance(task, costs, rows, columns, r, c)
+
+    def solve_batch(self, task: Prepared, R: Array, C: Array, answers: Answers) -> None:
+        """Pairs one by one on their own bins, or together as matrix products."""
+        for k in batch.solve_together(task, R, C, answers):
+            if task.stop.is_set():
+                break
+            self.solve_alone(task, R, C, int(k), answers)
