@@ -19,9 +19,10 @@ from sklearn.metrics.pairwise import additive_chi2_kernel
 import sinkdist as sd
 from sinkdist import classic
 from sinkdist.classic import formulas
-from sinkdist.classic.pairs import Comparison, Options, read_families
+from sinkdist.classic.pairs import Comparison, read_families
 from sinkdist.errors import InputError, InputTypeError
 from sinkdist.kernels import binwise
+from sinkdist.problem.options import Options
 from sinkdist.scale import memory
 from sinkdist.scale.tiles import Tiling
 from sinkdist.solution.status import Status
@@ -519,7 +520,7 @@ def test_the_memory_budget(distance, tmp_path):
 def test_tiles_travel(name):
     """To other processes, as pickles."""
     X = histograms(20, 8)
-    families = read_families(X, None, Options(False, "raise", 1, False, None, None, False, None))
+    families = read_families(X, None, Options(workers=1))
     compare = Comparison(getattr(formulas, name), families.X, families.other, np.dtype(float))
     tile = Tiling((20, 20), 16, True).tile(0, 1)
     here, there = compare(tile), pickle.loads(pickle.dumps(compare))(tile)

@@ -255,8 +255,11 @@ ONE_OF = (
         (("--lam", 2, "--emd"), ONE_OF + "--lam and --emd instead."),
         (("--lam", -1), "--lam must be non-negative. Got -1.0 instead."),
         (("--lam", "nan"), "--lam must be non-negative. Got nan instead."),
-        (("--lam", 2, "--tol", 0), "--tol must be positive and finite. Got 0.0 instead."),
-        (("--lam", 2, "--max-iter", 0), "--max-iter must be at least 1. Got 0 instead."),
+        (
+            ("--lam", 2, "--tol", 0),
+            "The --tol option must be positive and finite. Got 0.0 instead.",
+        ),
+        (("--lam", 2, "--max-iter", 0), "The --max-iter option must be at least 1. Got 0 instead."),
         (
             ("--lam", 2, "--iterations", 3, "--max-iter", 5),
             "--iterations runs exactly that many steps, without a test: leave out --max-iter.",
@@ -268,12 +271,12 @@ ONE_OF = (
         ),
         (
             ("--lam", 2, "--solver", "best"),
-            "--solver must be one of 'auto', 'plain', 'relaxed', 'newton', 'log'. "
+            "The --solver option must be one of 'auto', 'plain', 'relaxed', 'newton', 'log'. "
             "Got 'best' instead.",
         ),
         (
             ("--lam", 2, "--memory", "much"),
-            "--memory must be a size such as '2GB' or '500 MiB'. Got 'much' instead.",
+            "The --memory option must be a size such as '2GB' or '500 MiB'. Got 'much' instead.",
         ),
         (
             ("--lam", 2, "--ground", "grid:3x3"),

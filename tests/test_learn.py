@@ -428,7 +428,7 @@ def test_test_rows_are_forgotten_before_training_rows(witness):
 def test_a_book_is_right_whatever_it_was_asked_before(symmetric, limit):
     from sinkdist.inputs.histograms import Histograms
     from sinkdist.learn.distance_table import DistanceTable
-    from sinkdist.learn.hashed_rows import roll_of
+    from sinkdist.learn.hashed_rows import hashed_rows
 
     asked, wanted = [], set()
 
@@ -446,7 +446,9 @@ def test_a_book_is_right_whatever_it_was_asked_before(symmetric, limit):
         X, Y = (rng.integers(0, 40, rng.integers(1, 25)).astype(float)[:, None] for _ in "XY")
         if rng.random() < 0.3:
             Y = X
-        values, _, _ = book.distances(roll_of(Histograms(X)), roll_of(Histograms(Y)), limit, None)
+        values, _, _ = book.distances(
+            hashed_rows(Histograms(X)), hashed_rows(Histograms(Y)), limit, None
+        )
         between = X - Y[:, 0]
         np.testing.assert_array_equal(
             values, np.abs(between) + (0.0 if symmetric else 0.25) * between

@@ -215,12 +215,12 @@ OPTIONS = {
     "iterations and tol": (
         {"lam": 9, "iterations": 5, "tol": 1e-3},
         ValueError,
-        "'iterations' runs exactly .* leave out tol",
+        "'iterations' runs exactly .* leave out 'tol'",
     ),
     "iterations and both": (
         {"lam": 9, "iterations": 5, "tol": 1e-3, "max_iter": 9},
         ValueError,
-        "leave out tol and max_iter",
+        "leave out 'tol' and 'max_iter'",
     ),
     "iterations and solver": (
         {"lam": 9, "iterations": 5, "solver": "log"},
@@ -537,7 +537,7 @@ def test_default_tolerances():
                 on_empty="nan",
                 progress=p,
             ),
-            10,
+            21,
         ),
     ],
 )

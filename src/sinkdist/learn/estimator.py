@@ -106,7 +106,8 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
                 X, "X", dtype=dtype, bins=bins, normalize=self.normalize, on_empty="nan"
             )
         except NegativeMassError as error:  # in the words that scikit-learn's users know
-            raise InputError(f"Negative values in data. {error}") from None
+            said = str(error)
+            raise InputError(f"Negative values in data: {said[0].lower()}{said[1:]}") from None
         if family.empty is not None:
             rows = np.flatnonzero(family.empty)
             more = f" (and {rows.size - 1} more)" if rows.size > 1 else ""

@@ -104,10 +104,10 @@ class AllPairs:
                 whole[batch.i - down, j] = some
                 if upper:
                     whole[batch.j[mirrored] - down, batch.i - across] = some[mirrored]
-        self._zero_identical(values, tile)
+        self.zero_identical(values, tile)
         return TileResult(values, status, error)
 
-    def _zero_identical(self, values: Array, tile: Tile) -> None:
+    def zero_identical(self, values: Array, tile: Tile) -> None:
         """Set distances of equal histograms to 0 where that was asked for."""
         if self._names is not None:
             first, second = self._names
@@ -130,7 +130,7 @@ def all_pairs(pairs: AllPairs, workers: int) -> tuple[Any, Tally]:
     """Every distance, in memory or in a store, and how the pairs ended."""
     options = pairs.problem.options
     in_memory = options.out is None and options.client is None and not options.overwrite
-    if in_memory and pairs.postprocess is None and not options.coincidence:
+    if in_memory and pairs.postprocess is None:
         quick = _at_once(pairs)
         if quick is not None:
             return quick, Tally({}, {})
@@ -145,4 +145,5 @@ def _at_once(pairs: AllPairs) -> Array | None:
     check_matrix((A.n, B.n), problem.dtype, problem.options.memory)
     values: Array = problem.member.all_at_once(problem.ground, A, B).astype(problem.dtype)
     values[empty_rows(A)], values[:, empty_rows(B)] = np.nan, np.nan
+    pairs.zero_identical(values, Tile((0, 0), slice(0, A.n), slice(0, B.n)))
     return values

@@ -8,7 +8,7 @@ from sinkdist.errors import ConvergenceWarning
 from sinkdist.problem.stopping import Stopping
 from sinkdist.scale.tally import Tally
 from sinkdist.solution.status import Status
-from sinkdist.wording import either, option
+from sinkdist.wording import either, setting
 
 __all__ = ["SHORT", "warn"]
 
@@ -22,17 +22,21 @@ def warn(tally: Tally, stop: Stopping, depth: int = 3) -> None:
     if count == 0:
         return
     capped = tally.counts.get(Status.MAX_ITER, 0)
-    reasons = [f"{capped} stopped after {stop.max_iter:,} reads"] if capped else []
+    reasons, parts = [], [setting("tol", stop.tol)]
+    if capped:
+        reasons.append(f"{capped} stopped at {{}}")
+        parts.append(setting("max_iter", stop.max_iter))
     if count > capped:
         reasons.append(f"{count - capped} stalled at the limit of rounding")
     worst = max(tally.worst.get(code, 0.0) for code in SHORT)
     answered = sum(tally.counts.values()) - tally.counts.get(Status.EMPTY, 0)
+    remedy = either(
+        "Raise max_iter or tol; the emd_bounds of solve hold anyway",
+        "Raise --max-iter or --tol; bounds hold anyway, see 'sinkdist distance --all'",
+    )
     message = ConvergenceWarning(
-        f"{count} of {answered} pairs did not reach a tolerance of {stop.tol:g}: "
-        f"{' and '.join(reasons)}; the worst marginal error is {worst:.2g}. "
-        "Raise {} or {}; {}.",
-        option("max_iter"), option("tol"),
-        either("the emd_bounds of solve hold anyway",
-               "bounds hold anyway, see 'sinkdist distance --all'"),
+        f"{count} of {answered} pairs did not reach {{}}: {' and '.join(reasons)}; the worst "
+        f"marginal error is {worst:.2g}. {{}}.",
+        *parts, remedy,
     )  # fmt: skip
     warnings.warn(message, stacklevel=depth)

@@ -94,7 +94,7 @@ class Options:
         default=None,
         metadata=about(
             "Run exactly this many steps of the paper's Algorithm 1 instead, with no test.",
-            verbs=_PAIRS,
+            verbs=_ALL,
             decides=True,
             flag="--iterations",
         ),
@@ -103,7 +103,7 @@ class Options:
         default="auto",
         metadata=about(
             "auto, plain, relaxed, newton or log: changes the time it takes, not the answer.",
-            verbs=_PAIRS,
+            verbs=_ALL,
             decides=True,
             flag="--solver",
         ),
