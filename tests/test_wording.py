@@ -36,7 +36,7 @@ def test_words_of_the_command_line():
 
 def test_arguments_become_files():
     with (
-        pytest.raises(InputError, match="'a.npy' has no mass") as caught,
+        pytest.raises(InputError, match=r"'a\.npy' has no mass") as caught,
         rename_arguments(r="a.npy"),
     ):
         raise InputError("{} has no mass.", argument("r"))

@@ -18,6 +18,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sinkdist.ground.blocks import block_of
+from sinkdist.ground.operator import Index
+
 __all__ = ["Gibbs"]
 
 # The largest lam * cost for which products of kernel and scalings stay well inside the dtype.
@@ -89,6 +92,30 @@ class Gibbs:
                 self.__dict__["kernel_cost"] = out
             return self.__dict__["kernel_cost"]  # type: ignore[no-any-return]
 
+    def apply(self, V: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """``K v`` for every row ``v``."""
+        return np.asarray(V @ self.kernel.T)
+
+    def apply_T(self, U: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """``K^T u`` for every row ``u``."""
+        return np.asarray(U @ self.kernel)
+
+    def apply_cost(self, U: npt.NDArray[Any], V: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """``lam <diag(u) K diag(v), M>`` for every pair of rows, summed in float64."""
+        return _summed(U @ self.kernel_cost, V)
+
+    def on(self, rows: Index | None, columns: Index | None) -> npt.NDArray[Any]:
+        """The block of K between some bins; K itself for all of them."""
+        return block_of(self.kernel, rows, columns)
+
+    def cost_on(
+        self, rows: Index, columns: Index, U: npt.NDArray[Any], V: npt.NDArray[Any]
+    ) -> npt.NDArray[Any]:
+        """`apply_cost` for scalings that are given on some bins."""
+        if self.shape == (rows.size, columns.size):
+            return self.apply_cost(U, V)
+        return _summed(U @ block_of(self.kernel_cost, rows, columns), V)
+
     def build(self, run: Run) -> npt.NDArray[Any]:
         """The kernel, its bands of rows filled by ``run``; who asks meanwhile waits for it."""
         from sinkdist.kernels.exponential import gibbs_kernel  # Numba, on first use
@@ -111,6 +138,11 @@ class Gibbs:
         rows, columns = self.matrix.shape
         step = max(1, _BLOCK_BYTES // (8 * columns))
         return [slice(start, start + step) for start in range(0, rows, step)]
+
+
+def _summed(costs: npt.NDArray[Any], V: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Products by row, in float64."""
+    return np.asarray(np.einsum("kj,kj->k", costs, V, dtype=np.float64))
 
 
 def _in_turn(bands: list[slice], fill: Callable[[slice], None]) -> None:

@@ -14,18 +14,15 @@ from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
-import numpy.typing as npt
 
 from sinkdist.errors import InputError, InputTypeError
 from sinkdist.ground.costs import Costs, Metric, graph_costs, grid_costs, points_costs
-from sinkdist.ground.gibbs import Gibbs
+from sinkdist.ground.dense import DenseCosts
 from sinkdist.ground.metric import MetricCheck, check_metric, largest_metric_below
+from sinkdist.ground.operator import CostOperator, Index
 from sinkdist.inputs.arrays import for_kernels, is_sparse, real_array
-from sinkdist.inputs.fingerprints import digest
 
 __all__ = ["Ground"]
-
-Index = npt.NDArray[np.integer]
 
 _SUBJECT = "The ground matrix"
 _KEPT = 4  # operators per ground: a few lam, or both dtypes
@@ -35,7 +32,6 @@ _BY_CONSTRUCTION = MetricCheck(True, "A metric by construction.")
 _TRUE_METRICS = ("euclidean", "cityblock", "chebyshev", "minkowski", "hamming")
 _UNAFFORDABLE = 1e6  # times the largest cost: what nothing is moved for, and doubles still resolve
 _LARGEST = 1e300  # cost that is advised
-_SYMMETRY = 1e-12  # relative difference of mirrored costs that counts as rounding
 
 
 @final
@@ -57,18 +53,16 @@ class Ground:
     """
 
     __slots__ = (
-        "_description", "_gibbs", "_line", "_lock", "_matrix", "_max", "_median", "_metric", "_min",
-        "_mirror", "_moved",
+        "_costs", "_description", "_gibbs", "_line", "_lock", "_metric", "_moved",
     )  # fmt: skip
-    _median: float | None
+    _costs: CostOperator
     _metric: MetricCheck | None
     _line: Costs | None
-    _mirror: bool | None
-    _gibbs: OrderedDict[tuple[float, np.dtype[Any]], Gibbs]
+    _gibbs: OrderedDict[tuple[float, np.dtype[Any]], Any]
     _moved: OrderedDict[Any, Any]
 
     def __init__(self, matrix: Any) -> None:
-        self._set(_read(matrix), "cost matrix")
+        self._set(DenseCosts(_read(matrix)), "cost matrix")
 
     @classmethod
     def of(cls, ground: Any) -> Ground:
@@ -92,7 +86,7 @@ class Ground:
         array([0., 1., 1., 2.])
         """
         sides = " x ".join(map(str, shape))
-        ground = cls._made(grid_costs(shape, metric), f"{metric} grid {sides}")
+        ground = cls._made(DenseCosts(grid_costs(shape, metric)), f"{metric} grid {sides}")
         if metric != "sqeuclidean":
             ground._metric = _BY_CONSTRUCTION
             ground._line = np.arange(float(shape[0])) if len(shape) == 1 else None
@@ -117,7 +111,7 @@ class Ground:
         array([0., 1., 3.])
         """
         name = metric if isinstance(metric, str) else getattr(metric, "__name__", "custom")
-        ground = cls._made(points_costs(points, others, metric), f"{name} points")
+        ground = cls._made(DenseCosts(points_costs(points, others, metric)), f"{name} points")
         if metric in _TRUE_METRICS and others is None:
             ground._metric = _BY_CONSTRUCTION
             places = np.asarray(points, dtype=np.float64)
@@ -141,80 +135,67 @@ class Ground:
         >>> Ground.graph([[0, 1, 0], [0, 0, 2], [0, 0, 0]]).matrix[0]
         array([0., 1., 3.])
         """
-        ground = cls._made(graph_costs(adjacency), "shortest paths")
+        ground = cls._made(DenseCosts(graph_costs(adjacency)), "shortest paths")
         ground._metric = _BY_CONSTRUCTION
         return ground
 
     @property
     def matrix(self) -> Costs:
         """The costs, read-only float64."""
-        view = self._matrix.view()
+        view = self._costs.block().view()
         view.flags.writeable = False
         return view
 
     @property
-    def costs(self) -> Costs:
+    def dense(self) -> Costs:
         """The same, not flagged read-only, for compiled passes; never written to."""
-        return self._matrix
+        return self._costs.block()
 
     def block(self, rows: Index | None = None, columns: Index | None = None) -> Costs:
         """Costs between some bins, given by their indices; None stands for all of them.
 
         Not to be written to: it may be the ground's own memory.
         """
-        if rows is None and columns is None:
-            return self._matrix
-        from sinkdist.kernels.pair import gather  # Numba, on first use
-
-        some: Any = np.arange(self.shape[0]) if rows is None else rows
-        others: Any = np.arange(self.shape[1]) if columns is None else columns
-        out = np.empty((some.size, others.size))
-        gather(self._matrix, some, others, out)
-        return out
+        return self._costs.block(rows, columns)
 
     def mean_costs(self, rows: Any) -> Any:
         """``R M``: the mean cost from each histogram (dense or sparse rows) to every bin."""
-        return (rows if rows.dtype == np.float64 else rows.astype(np.float64)) @ self._matrix
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest that two grounds share only if their costs are the same, to the bit."""
-        return digest([self._matrix], str(self.shape))
+        return self._costs.mean_costs(rows)
 
     @property
     def diagonal(self) -> Costs:
         """The costs of staying in a bin, for a square ground."""
-        return self._matrix.diagonal()
+        return self._costs.diagonal
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest that two grounds share only if their costs are the same, to the bit."""
+        return self._costs.fingerprint
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of bins of the first and of the second histogram."""
-        rows, columns = self._matrix.shape
-        return rows, columns
+        return self._costs.shape
 
     @property
     def min(self) -> float:
         """The smallest cost."""
-        return self._min
+        return self._costs.min
 
     @property
     def max(self) -> float:
         """The largest cost."""
-        return self._max
+        return self._costs.max
 
     @property
     def median(self) -> float:
         """The median of all entries, the diagonal included: the paper's unit of cost."""
-        if self._median is None:
-            self._median = float(np.median(self._matrix))
-        return self._median
+        return self._costs.median
 
     @property
     def is_symmetric(self) -> bool:
         """Whether the matrix is square and equals its transpose up to 1e-12 of each entry."""
-        if self._mirror is None:
-            self._mirror = _is_symmetric(self._matrix)
-        return self._mirror
+        return self._costs.is_symmetric
 
     def scaled(self, by: str | float = "median") -> Ground:
         """A ground with all costs divided by their median, their maximum or a number.
@@ -226,10 +207,9 @@ class Ground:
                [1. , 0. ]])
         """
         unit, name = self._unit(by)
-        if self._max / unit == math.inf:
+        if self.max / unit == math.inf:
             raise InputError(f"Dividing the ground matrix by {unit:.6g} makes costs overflow.")
-        with np.errstate(under="ignore"):
-            ground = self._made(self._matrix / unit, f"{self._description} / {name}")
+        ground = self._made(self._costs.scaled(unit), f"{self._description} / {name}")
         ground._metric = self._metric if self._metric is _BY_CONSTRUCTION else None
         ground._line = None if self._line is None else self._line / unit
         return ground
@@ -246,7 +226,7 @@ class Ground:
         Going from bin 0 to 2 costs 4, but 2 by way of 1.
         """
         if self._metric is None:
-            self._metric = check_metric(self._matrix, self._max, self.is_symmetric)
+            self._metric = check_metric(self.dense, self.max, self.is_symmetric)
         return self._metric
 
     @property
@@ -272,18 +252,19 @@ class Ground:
             raise InputError(
                 f"Only a square ground has a closest metric. This one is {rows} x {columns}."
             )
-        ground = self._made(largest_metric_below(self._matrix), f"metric below {self._description}")
+        costs = DenseCosts(largest_metric_below(self.dense))
+        ground = self._made(costs, f"metric below {self._description}")
         ground._metric = _BY_CONSTRUCTION
         return ground
 
-    def gibbs(self, lam: float, dtype: Any) -> Gibbs:
+    def gibbs(self, lam: float, dtype: Any) -> Any:
         """The Gibbs operator for `lam` in `dtype`: prepared once, then shared by all callers."""
-        key = (lam, np.dtype(dtype))
+        key = (float(lam), np.dtype(dtype))
         with self._lock:
             found = self._gibbs.get(key)
             if found is None:
-                found = self._gibbs[key] = Gibbs(self._matrix, float(lam), key[1], self._max)
-                while len(self._gibbs) > (_KEPT if self._matrix.nbytes <= _LARGE else 1):
+                found = self._gibbs[key] = self._costs.kernel(*key)
+                while len(self._gibbs) > (_KEPT if self._costs.nbytes <= _LARGE else 1):
                     self._gibbs.popitem(last=False)
             else:
                 self._gibbs.move_to_end(key)
@@ -293,8 +274,8 @@ class Ground:
         """The costs as `move` puts them in some `place`: moved once, then shared by all callers."""
         with self._lock:
             if place not in self._moved:
-                self._moved[place] = move(self._matrix)
-                while len(self._moved) > (_KEPT if self._matrix.nbytes <= _LARGE else 1):
+                self._moved[place] = move(self.dense)
+                while len(self._moved) > (_KEPT if self._costs.nbytes <= _LARGE else 1):
                     self._moved.popitem(last=False)
             return self._moved[place]
 
@@ -316,24 +297,21 @@ class Ground:
         return f"Ground({rows} x {columns}, {self._description}, median {self.median:.4g})"
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return _restored, (self._matrix, self._description, self._metric, self._line)
+        return _restored, (self.dense, self._description, self._metric, self._line)
 
     @classmethod
-    def _made(cls, matrix: Costs, description: str) -> Ground:
-        """A ground that owns `matrix`, made by us."""
+    def _made(cls, costs: CostOperator, description: str) -> Ground:
+        """A ground of costs that were made by us."""
         ground = cls.__new__(cls)
-        ground._set(matrix, description)
+        ground._set(costs, description)
         return ground
 
-    def _set(self, matrix: Costs, description: str) -> None:
+    def _set(self, costs: CostOperator, description: str) -> None:
         """Check the costs and start with empty caches."""
-        self._min, self._max = float(matrix.min()), float(matrix.max())
-        if not (self._min >= 0.0 and self._max < math.inf):
-            raise InputError(_bad_cost(matrix))
-        self._matrix = matrix
+        if not (costs.min >= 0.0 and costs.max < math.inf):
+            raise InputError(_bad_cost(costs.block()))
+        self._costs = costs
         self._description = description
-        self._median = None
-        self._mirror = None
         self._metric = None
         self._line = None
         self._gibbs = OrderedDict()
@@ -343,10 +321,10 @@ class Ground:
     def _unit(self, by: str | float) -> tuple[float, str]:
         """The positive number that `by` stands for, and how the description names it."""
         if by == "median" or by == "max":
-            unit = self.median if by == "median" else self._max
+            unit = self.median if by == "median" else self.max
             if unit > 0.0:
                 return unit, str(by)
-            other = " or by='max'" if by == "median" and self._max > 0.0 else ""
+            other = " or by='max'" if by == "median" and self.max > 0.0 else ""
             raise InputError(
                 f"The {by} of the ground matrix is 0, which is no unit of cost: "
                 f"scale by a number{other}."
@@ -372,7 +350,7 @@ def _restored(
 
     Workers receive arrays that are large as read-only maps of a file, or as bytes.
     """
-    ground = Ground._made(for_kernels(matrix), description)
+    ground = Ground._made(DenseCosts(for_kernels(matrix)), description)
     if metric is not None:
         ground._metric = _BY_CONSTRUCTION if metric == _BY_CONSTRUCTION else metric
     ground._line = None if line is None else for_kernels(line)
@@ -417,18 +395,3 @@ def _forbidding(matrix: Costs) -> str:
         "infinite costs are not accepted. To forbid a move, give it a finite cost that no plan can "
         f"afford, such as {cost:.6g} ({times}): plans then use it only where there is no other way"
     )
-
-
-def _is_symmetric(matrix: Costs) -> bool:
-    """Compare with the transpose, entry by entry and in blocks, to make no copy of either."""
-    rows, columns = matrix.shape
-    if rows != columns:
-        return False
-    for start in range(0, rows, 256):
-        below = matrix[start:, start : start + 256]
-        right = matrix[start : start + 256, start:].T
-        if np.array_equal(below, right):
-            continue
-        if (np.abs(below - right) > _SYMMETRY * np.minimum(below, right)).any():
-            return False
-    return True

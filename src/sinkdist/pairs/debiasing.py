@@ -135,7 +135,8 @@ def _kernel(ground: Ground, lam: float) -> Array:
     entry that underflows is one that does not matter: the kernel serves at any lam.
     """
     if not ground.diagonal.any():
-        return ground.gibbs(lam, np.dtype(np.float64)).kernel
+        kernel: Array = ground.gibbs(lam, np.dtype(np.float64)).kernel
+        return kernel
     half = 0.5 * ground.diagonal
     out = np.empty(ground.shape)
     gibbs_kernel(ground.block() - half[:, None] - half, lam, out)

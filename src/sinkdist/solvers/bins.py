@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sinkdist.kernels.compiled import Array
-from sinkdist.kernels.pair import gather
 
-__all__ = ["all_bins", "block_of", "in_double", "support", "union"]
+__all__ = ["all_bins", "in_double", "support", "union"]
 
 
 def in_double(weights: Array) -> Array:
@@ -35,14 +34,3 @@ def all_bins(rows: Array | None, columns: Array | None, R: Array, C: Array) -> t
         np.arange(R.shape[1]) if rows is None else rows,
         np.arange(C.shape[1]) if columns is None else columns,
     )
-
-
-def block_of(matrix: Array, rows: Array | None, columns: Array | None) -> Array:
-    """The part of a matrix on the given bins; the matrix itself where that is all of it."""
-    if rows is None and columns is None:
-        return matrix
-    rows = np.arange(matrix.shape[0]) if rows is None else rows
-    columns = np.arange(matrix.shape[1]) if columns is None else columns
-    out = np.empty((rows.size, columns.size), matrix.dtype)
-    gather(matrix, rows, columns, out)
-    return out

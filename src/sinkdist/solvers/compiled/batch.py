@@ -15,7 +15,7 @@ from sinkdist.ground.gibbs import Gibbs
 from sinkdist.kernels.compiled import Array
 from sinkdist.solution.plans import ScaledPlan, entropic_plan, is_blurred, value_and_error
 from sinkdist.solution.status import Status
-from sinkdist.solvers.bins import all_bins, block_of, in_double, union
+from sinkdist.solvers.bins import all_bins, in_double, union
 from sinkdist.solvers.compiled.algorithm1 import algorithm1_block
 from sinkdist.solvers.compiled.pair import fall_back, is_hopeless, may_be_hopeless
 from sinkdist.solvers.compiled.products import scale_block
@@ -53,11 +53,11 @@ def _fixed(
 ) -> Iterable[int]:
     """Algorithm 1 by matrix products; the pairs for which floats cannot hold the scalings."""
     rows, columns = union(R), union(C)
-    kernel = block_of(gibbs.kernel, rows, columns)
+    kernel = gibbs.on(rows, columns)
     rows, columns = all_bins(rows, columns, R, C)
     R, C = R[:, rows], C[:, columns]
     U, V = algorithm1_block(kernel, R, C, steps, task.stop)
-    answers.value[:] = _values(gibbs, rows, columns, U, V)
+    answers.value[:] = gibbs.cost_on(rows, columns, U, V) / gibbs.lam
     answers.n_iter[:], answers.status[:], answers.solver[:] = steps, Status.FIXED, ALGORITHM1
     if task.keep_potentials:
         f, g = potential(U, gibbs.lam), potential(V, gibbs.lam)
@@ -104,7 +104,7 @@ def _scale(
     """Sweeps for the pairs ``where`` of the tile; how each stands."""
     if len(C) >= _BLOCK_PAIRS and sizes.mean() > _BLOCK_ENTRIES[gibbs.dtype]:
         rows, columns = union(R), union(C)
-        kernel = block_of(gibbs.kernel, rows, columns)
+        kernel = gibbs.on(rows, columns)
         rows, columns = all_bins(rows, columns, R, C)
         U, V, error, n_iter, act, relaxed = scale_block(
             kernel,
@@ -115,7 +115,7 @@ def _scale(
             task.max_iter,
             task.stop,
         )
-        value = _values(gibbs, rows, columns, U, V)
+        value = gibbs.cost_on(rows, columns, U, V) / gibbs.lam
     else:
         rows, columns = np.arange(R.shape[1]), np.arange(C.shape[1])
         U, V = (np.zeros((len(C) if task.keep_potentials else 0, d)) for d in task.ground.shape)
@@ -168,14 +168,7 @@ def _one_by_one(
     following = 0
     while following < pairs and not task.stop.is_set():
         following = scale_each(
-            gibbs.kernel, task.ground.costs, R, C, following, _CHUNK, task.tol,
+            gibbs.kernel, task.ground.dense, R, C, following, _CHUNK, task.tol,
             patience, task.max_iter, task.keep_potentials, value, error, n_iter, act, relaxed, U, V,
         )  # fmt: skip
     return value, error, n_iter, act, relaxed
-
-
-def _values(gibbs: Gibbs, rows: Array, columns: Array, U: Array, V: Array) -> Array:
-    """``<P, M>`` of every pair of a block: one more matrix product."""
-    whole = gibbs.shape == (rows.size, columns.size)
-    costs = U @ (gibbs.kernel_cost if whole else block_of(gibbs.kernel_cost, rows, columns))
-    return np.asarray(np.einsum("kj,kj->k", costs, V, dtype=np.float64) / gibbs.lam)

@@ -8,7 +8,6 @@ from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
 from sinkdist.kernels.pair import mean_cost, plan_cost
 from sinkdist.solution.plans import ScaledPlan, SparsePlan, is_blurred, value_and_error
-from sinkdist.solvers.bins import block_of
 from sinkdist.solvers.compiled.algorithm1 import (
     algorithm1_log,
     algorithm1_pair,
@@ -105,7 +104,7 @@ def to_tolerance(
     if tried and may_be_hopeless(task):
         tried = not is_hopeless(task, mean_cost(costs, r, c))
     if tried and patience is not None:
-        kernel = block_of(gibbs.kernel, rows, columns)
+        kernel = gibbs.on(rows, columns)
         outcome, made = _scaled(task, patience, kernel, costs, r, c)
         if outcome is not None:
             return outcome
@@ -145,7 +144,7 @@ def fixed(
     """Algorithm 1; in the log domain where the kernel or a scaling is not representable."""
     gibbs, steps, lam = task.gibbs, task.iterations, task.member.lam
     assert gibbs is not None and steps is not None
-    K = block_of(gibbs.kernel, rows, columns) if gibbs.fits else None
+    K = gibbs.on(rows, columns) if gibbs.fits else None
     scalings = None if K is None else algorithm1_pair(K, r, c, steps, task.stop)
     if K is not None and scalings is not None:
         u, v = scalings

@@ -112,7 +112,7 @@ class Constrained(Member):
             if task.stop.is_set():
                 return
             constrain_each(
-                task.ground.costs, R, C, first, min(first + step, len(C)), self.alpha,
+                task.ground.dense, R, C, first, min(first + step, len(C)), self.alpha,
                 task.tol, task.max_iter, spread, answers.value, answers.error, answers.n_iter,
                 answers.lam, act, task.stop.flag, nothing, nothing,
             )  # fmt: skip

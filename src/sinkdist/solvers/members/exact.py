@@ -70,9 +70,9 @@ def exact_outcome(task: Prepared, r: Array, c: Array, within: float) -> Outcome:
     r, c = in_double(r), in_double(c)
     line = task.ground.line
     if line is not None:
-        end, ran = exact_on_line(line, task.ground.costs, r, c), LINE
+        end, ran = exact_on_line(line, task.ground.dense, r, c), LINE
     else:
-        end = exact_pair(task.ground.costs, r, c, metric=task.metric, stop=task.stop, within=within)
+        end = exact_pair(task.ground.dense, r, c, metric=task.metric, stop=task.stop, within=within)
         ran = SIMPLEX
     error = end.plan.marginal_error(r, c)
     status = STATUS_CONVERGED if end.solved else STATUS_OF[HANDED_OVER]
