@@ -351,7 +351,7 @@ def lines(caught):
     return [str(warning.message) for warning in caught if warning.category is ClusterWarning]
 
 
-KEPT = r"Finished tiles are kept in '.*D\.zarr': run the same call again to continue\.$"
+KEPT = r"Finished tiles are kept in '.*D\.zarr': run it again to continue\.$"
 LOST = r"Tiles in memory are lost with the call: pass out='D\.zarr', which keeps them\.$"
 PLACES = pytest.mark.parametrize("stored", [True, False], ids=["stored", "in memory"])
 

@@ -456,7 +456,7 @@ def test_an_incomplete_matrix_says_what_is_missing(tmp_path):
     message = (
         "is incomplete: rows 0 to 15 against columns 32 to 39; rows 16 to 31 against columns 16 to "
         "31; rows 16 to 31 against columns 32 to 39 and 1 blocks? more have not been computed yet. "
-        "Run the call that began it once more"
+        "Run what began it once more"
     )
     with pytest.raises(sd.IncompleteError, match=message):
         D.to_numpy()
