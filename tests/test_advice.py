@@ -9,9 +9,9 @@ import sinkdist as sd
 from sinkdist.api.advice import iterations_for
 from sinkdist.api import advice
 from sinkdist.errors import InputError, InputTypeError
-from sinkdist.paper import data, fig5
-from sinkdist.paper.results_csv import Ledger
-from sinkdist.paper.samplers import random_metric, uniform_simplex
+from sinkdist_paper import data, fig5
+from sinkdist_paper.results_csv import Ledger
+from sinkdist_paper.samplers import random_metric, uniform_simplex
 
 MEASUREMENTS = Path(__file__).parents[1] / "docs" / "paper" / "fig5" / "fig5.csv"
 TWO = [[0.0, 2.0], [2.0, 0.0]]  # its median is 1

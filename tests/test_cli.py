@@ -97,7 +97,7 @@ def test_mistaken_arguments(command, arguments):
     [("sklearn.datasets", "scikit-learn"), ("matplotlib.figure", "matplotlib")],
 )
 def test_missing_extra_is_named(command, monkeypatch, tmp_path, module, package):
-    for name in [name for name in sys.modules if name.startswith("sinkdist.demo")]:
+    for name in [name for name in sys.modules if name.startswith("sinkdist_paper.demo")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
     code, out, err = command("demo", "--out", tmp_path / "new")

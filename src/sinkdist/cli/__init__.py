@@ -80,7 +80,7 @@ def demo(
     workers: Workers = None,
 ) -> None:
     """Compare 1,797 handwritten digits with each other, and draw their nearest neighbours."""
-    from sinkdist.demo import run
+    from sinkdist_paper.demo import run
 
     run(out, n=n, workers=workers)
 

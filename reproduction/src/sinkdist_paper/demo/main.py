@@ -1,0 +1,114 @@
+"""The course of the demo: load, compare, rank, draw, report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+
+import sinkdist as sd
+from sinkdist.classic import euclidean, hellinger
+from sinkdist_paper.demo import digits as source
+from sinkdist_paper.demo import picture, report
+from sinkdist_paper.demo.neighbours import Ranking, choose_queries, rank
+from sinkdist.errors import InputError
+from sinkdist.scale.bar import Bar
+from sinkdist.scale.progress import Progress
+
+LAM = 9.0
+WARM_UP = 100  # images, enough that pairs are solved in blocks as they are in the full run
+Matrix: TypeAlias = NDArray[np.float64]
+
+
+def run(
+    out: Path, *, n: int | None = None, workers: int | None = None, console: Console | None = None
+) -> report.Summary:
+    """Compare the first `n` digits with each other and show what came of it.
+
+    Parameters
+    ----------
+    out : Path
+        Folder for the picture and the summary; made when it is not there.
+    n : int, optional
+        How many of the 1,797 digits to use; all of them by default.
+    workers : int, optional
+        Threads for the Sinkhorn distances; all cores by default.
+    console : rich.console.Console, optional
+        Where the words go; stdout by default.
+
+    Returns
+    -------
+    Summary
+        The numbers, as they also stand in ``summary.json``.
+    """
+    console = Console() if console is None else console
+    digits = source.load(n)
+    _make_folder(out)
+    report.introduce(console, digits, LAM)
+
+    with console.status("Getting ready: the first run compiles, which takes some seconds"):
+        ready = _prepare(digits, workers)
+    rankings = _rankings(digits, workers)
+    queries = choose_queries(rankings[0], rankings[1:], digits.labels)
+
+    summary = report.summarise(digits, rankings, lam=LAM, preparation=ready)
+    picture.draw(out / report.PICTURE, digits, rankings, queries)
+    report.save(summary, out)
+    report.conclude(console, summary, rankings, out)
+    return summary
+
+
+def _make_folder(out: Path) -> None:
+    """Make the folder, or say before any work that nothing can be written there."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"The folder '{out}' cannot be made: {error.strerror}.") from error
+    if not os.access(out, os.W_OK):
+        raise InputError(f"The folder '{out}' cannot be written to: name another one.")
+
+
+def _prepare(digits: source.Digits, workers: int | None) -> float:
+    """Have the loops compiled on a few images, so that the timing is of the work alone."""
+    start = perf_counter()
+    sinkhorn(digits.histograms[:WARM_UP], workers=workers)
+    return perf_counter() - start
+
+
+def _rankings(digits: source.Digits, workers: int | None) -> tuple[Ranking, ...]:
+    """Rank the neighbours of all images under the three distances, Sinkhorn first."""
+
+    def watched(rows: Matrix) -> Matrix:
+        with Bar() as bar:
+            return sinkhorn(rows, workers=workers, progress=bar)
+
+    distances: tuple[tuple[str, str, Callable[[Matrix], Matrix]], ...] = (
+        ("Sinkhorn", "how far the ink has to move", watched),
+        ("Hellinger", "square roots, pixel by pixel", hellinger),
+        ("Euclidean", "values, pixel by pixel", euclidean),
+    )
+    rankings = []
+    for name, meaning, distance in distances:
+        start = perf_counter()
+        matrix = distance(digits.histograms)
+        seconds = perf_counter() - start
+        rankings.append(rank(name, meaning, matrix, digits.labels, seconds=seconds))
+    return tuple(rankings)
+
+
+def sinkhorn(
+    rows: Matrix,
+    *,
+    workers: int | None,
+    progress: bool | Callable[[Progress], None] = False,
+) -> Matrix:
+    """All Sinkhorn distances between the rows; the report shows these very lines."""
+    ground = sd.Ground.grid(source.SIDE, source.SIDE).scaled()
+    matrix: Matrix = sd.pairwise(rows, ground=ground, lam=LAM, workers=workers, progress=progress)
+    return matrix

@@ -1,0 +1,208 @@
+"""One figure after the other: measure the cells that are missing, draw, and write the report.
+
+Every cell is on disk as soon as it is measured. Whatever stops a run, the same call goes on behind
+the last finished cell.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sinkdist.errors import InputError
+from sinkdist_paper import atomic_io as whole
+from sinkdist_paper import manifest as manifests
+from sinkdist_paper import settings, summary
+from sinkdist_paper.figure import Cell, Experiment, Record, Scalar, Setting
+from sinkdist_paper.finding import Finding
+from sinkdist_paper.manifest import Manifest, Run
+from sinkdist_paper.progress import Listener, Step, watching
+from sinkdist_paper.results_csv import Ledger
+
+__all__ = ["FIGURES", "REPORT", "TITLES", "chosen", "experiment", "findings", "reproduce"]
+
+# The titles also stand with the figures; here they can be read without importing those.
+TITLES = {
+    "fig1": "The transportation polytope and the balls in it",
+    "fig2": "Classifying digits: test error against the number of images",
+    "fig3": "The gap between Sinkhorn distances and the EMD",
+    "fig4": "Time per distance against the dimension",
+    "fig5": "Iterations to convergence",
+}
+FIGURES = tuple(TITLES)
+ALL = "all"
+REPORT, SUMMARY = "report.html", "README.md"
+
+
+def experiment(name: str) -> Experiment:
+    """A figure of the paper; its module is imported when it is asked for.
+
+    Parameters
+    ----------
+    name : str
+        One of `FIGURES`.
+    """
+    found: Experiment = importlib.import_module(f"sinkdist_paper.{name}").EXPERIMENT
+    return found
+
+
+def chosen(names: Sequence[str]) -> tuple[str, ...]:
+    """The figures that names stand for, in the order of the paper.
+
+    Examples
+    --------
+    >>> chosen(["fig4", "fig1"]), chosen(["all"])
+    (('fig1', 'fig4'), ('fig1', 'fig2', 'fig3', 'fig4', 'fig5'))
+    """
+    for name in names:
+        if name not in (*FIGURES, ALL):
+            raise InputError(f"Figures are {', '.join(FIGURES)} and {ALL}. Got '{name}' instead.")
+    return tuple(name for name in FIGURES if name in names or ALL in names)
+
+
+def reproduce(
+    names: Sequence[str],
+    setting: Setting,
+    out: Path,
+    *,
+    progress: bool | Callable[[Step], object] = True,
+) -> Path:
+    """Measure and draw figures of the paper, and write a report on all that are in the folder.
+
+    Parameters
+    ----------
+    names : sequence of str
+        "fig1" to "fig5", or "all".
+    setting : Setting
+        What is measured, as `settings.asked` makes it.
+    out : Path
+        The folder of the results. What an earlier call measured there under the same setting is
+        kept and not measured again; another setting is an error.
+    progress : bool or function
+        Show which cell is measured and the time left: a bar in a terminal, lines in a log; or a
+        function that is called with each `Step`.
+
+    Returns
+    -------
+    Path
+        The report, one HTML page; the same in short stands beside it, as Markdown.
+    """
+    from sinkdist_paper import report  # imports Matplotlib: before work, not after it
+
+    figures = chosen(names)
+    with whole.held(out), watching(progress) as listener:
+        _check_setting(setting, out)
+        for name in figures:
+            _finish(experiment(name), setting, out / name, listener)
+        found = findings(out)
+        report.write(out / REPORT, found, TITLES)
+        whole.write(out / SUMMARY, summary.summary(found))
+    return out / REPORT
+
+
+def findings(out: Path) -> list[Finding]:
+    """All figures in a folder that are measured completely, in the order of the paper.
+
+    Parameters
+    ----------
+    out : Path
+        The folder of the results.
+    """
+    found = []
+    for name in FIGURES:
+        about = manifests.read(out / name)
+        if about is not None and about.finished:
+            figure = experiment(name)
+            records = _ledger(figure, out / name).records()
+            found.append(Finding(figure, tuple(records), about))
+    return found
+
+
+def _finish(figure: Experiment, setting: Setting, folder: Path, listener: Listener) -> None:
+    """Measure what is missing of a figure, and draw it."""
+    from sinkdist_paper import canvas
+
+    before = manifests.read(folder) or Manifest.new(figure.name, figure.title, setting)
+    ledger = _ledger(figure, folder)
+    about = _measure(figure, setting, ledger, before, listener)
+    canvas.save(figure, ledger.records(), folder)
+    if not about.finished:
+        manifests.write(folder, replace(about, finished=True))
+
+
+def _measure(
+    figure: Experiment, setting: Setting, ledger: Ledger, before: Manifest, listener: Listener
+) -> Manifest:
+    """Measure the cells that are missing, one by one; each is on disk before the next begins."""
+    about, run = before, None
+    state = Step(figure.name, "", 0, 0)
+
+    def tell(text: str) -> None:
+        listener(replace(state, what=text, is_remark=True))
+
+    cells = figure.cells(replace(setting, tell=tell))
+    _check_cells(cells, ledger)
+    missing = [cell for cell in cells if not ledger.has(cell.key)]
+    state = replace(state, done=len(cells) - len(missing), total=len(cells))
+    for cell in missing:
+        state = replace(state, what=_named(cell.key))
+        listener(state)
+        if run is None:
+            run = Run.begin(setting.workers)
+            manifests.write(ledger.path.parent, before.with_run(run))
+        records, seconds = _timed(cell)
+        ledger.add(cell.key, records)
+        run = run.after(seconds)
+        about = before.with_run(run)
+        manifests.write(ledger.path.parent, about)
+        state = replace(state, done=state.done + 1, measured=run.cells, seconds=run.seconds)
+    listener(replace(state, what=""))
+    return about
+
+
+def _timed(cell: Cell) -> tuple[list[Record], float]:
+    """A cell's records, and the seconds they took."""
+    start = time.perf_counter()
+    records = list(cell.measure())
+    return records, time.perf_counter() - start
+
+
+def _named(key: Mapping[str, Scalar]) -> str:
+    """A cell in words."""
+    return ", ".join(f"{column}={_short(value)}" for column, value in key.items())
+
+
+def _short(value: Scalar) -> str:
+    """A value, without digits that nobody reads."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _ledger(figure: Experiment, folder: Path) -> Ledger:
+    """The measurements of a figure."""
+    return Ledger(folder / f"{figure.name}.csv", figure.keys)
+
+
+def _check_setting(setting: Setting, out: Path) -> None:
+    """Refuse a folder that holds results of another setting."""
+    here = settings.stored(setting)
+    for name in FIGURES:
+        about = manifests.read(out / name)
+        if about is not None and (differing := settings.differences(about.setting, here)):
+            raise InputError(
+                f"'{out}' holds another run: {differing}. Nothing was changed: choose another "
+                "--out, or remove that folder."
+            )
+
+
+def _check_cells(cells: Sequence[Cell], ledger: Ledger) -> None:
+    """Refuse measurements of other cells: drawn with the rest, they would mislead."""
+    known = {tuple(sorted(cell.key.items())) for cell in cells}
+    for key in ledger.cells():
+        if tuple(sorted(key.items())) not in known:
+            raise InputError(
+                f"'{ledger.path}' holds a measurement that this version of sinkdist does not take "
+                f"({_named(key)}). Choose another --out, or remove that file."
+            )
