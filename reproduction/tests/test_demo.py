@@ -12,8 +12,7 @@ from rich.console import Console
 import sinkdist as sd
 from sinkdist import classic, demo
 from sinkdist_paper.demo import digits as source
-from sinkdist_paper.demo import main as course
-from sinkdist_paper.demo import picture, report
+from sinkdist_paper.demo import main, picture, report
 from sinkdist_paper.demo.neighbours import SHOWN, Queries, Ranking, chance_gap, choose_queries, rank
 
 LABELS = np.arange(200) % 10
@@ -111,7 +110,7 @@ def test_its_distances_are_sinkhorn_distances():
     rows = source.load(20).histograms[:6]
     K, M = (matrix(sd.Ground.grid(8, 8).scaled().matrix) for matrix in (kernel, np.asarray))
     expected = np.array([[plain_sinkhorn(r, c, K, M) for c in rows] for r in rows])
-    np.testing.assert_allclose(course.sinkhorn(rows, workers=1), expected, rtol=1e-5)
+    np.testing.assert_allclose(main.sinkhorn(rows, workers=1), expected, rtol=1e-5)
 
 
 def kernel(M):
@@ -193,5 +192,5 @@ def test_mistakes_of_the_classic_distances_on_all_digits():
 def test_mistakes_of_sinkhorn_on_all_digits():
     # The count of fully converged distances, checked once by 3,000 plain iterations in float64.
     digits = source.load()
-    D = course.sinkhorn(digits.histograms, workers=None)
+    D = main.sinkhorn(digits.histograms, workers=None)
     assert rank("", "", D, digits.labels, seconds=1.0).mistakes == 26

@@ -9,9 +9,7 @@ import pytest
 from sinkdist_paper import contestants, run, summary
 from sinkdist_paper.report import claims, sections
 
-pytest.importorskip("sklearn")
-
-RESULTS = Path(__file__).parents[1] / "docs" / "paper"
+RESULTS = Path(__file__).parents[2] / "docs" / "paper"
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import made_up
 from sinkdist_paper import run, settings
-from tests import made_up
 
 pytest.importorskip("matplotlib")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

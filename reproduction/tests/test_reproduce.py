@@ -16,30 +16,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import made_up
 import sinkdist
-from sinkdist.cli import main
-from sinkdist.errors import InputError, InputTypeError
-from sinkdist_paper import atomic_io as whole
-from sinkdist_paper import canvas, run, settings
-from sinkdist_paper.progress import Step, Watch
-from sinkdist_paper.results_csv import Ledger
-from tests import made_up
+from sinkdist import InputError, InputTypeError
+from sinkdist_paper import atomic_io, canvas, run, settings
+from sinkdist_paper.progress import ProgressDisplay, Step
+from sinkdist_paper.results_csv import ResultsFile
 
-pytest.importorskip("matplotlib")
-ROOT = Path(__file__).parents[1]
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Run `sinkdist` with arguments; gives the exit code, stdout and stderr."""
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["sinkdist", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return stop.value.code or 0, *capsys.readouterr()
-
-    return call
+ROOT = Path(__file__).parents[2]
+PATHS = (ROOT / "src", ROOT / "reproduction" / "src", ROOT / "reproduction" / "tests")
 
 
 @pytest.fixture
@@ -172,7 +157,7 @@ KILLED = """
 import sys, time
 from pathlib import Path
 from sinkdist_paper import run, settings
-from tests import made_up
+import made_up
 
 def before(key):
     with open("calls.txt", "a") as file:
@@ -186,7 +171,7 @@ run.reproduce(["fig4"], settings.asked(Path("out"), quick=True), Path("out"), pr
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are another matter there")
 def test_a_kill_costs_one_cell_at_most(place):
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "src")])
+    paths = os.pathsep.join(map(str, PATHS))
     call = {"cwd": place, "env": {**os.environ, "PYTHONPATH": paths}}
     victim = subprocess.Popen([sys.executable, "-c", KILLED], **call)
     calls, deadline = place / "calls.txt", time.monotonic() + 60
@@ -197,8 +182,8 @@ def test_a_kill_costs_one_cell_at_most(place):
     victim.send_signal(signal.SIGKILL)
     victim.wait(10)
     assert victim.returncode == -signal.SIGKILL
-    ledger = Ledger(place / "out" / "fig4" / "fig4.csv", ("d", "solver"))
-    assert 2 <= len(ledger.cells()) < 8
+    results = ResultsFile(place / "out" / "fig4" / "fig4.csv", ("d", "solver"))
+    assert 2 <= len(results.cells()) < 8
     subprocess.run([sys.executable, "-c", KILLED], check=True, **call)
     # All eight, and once more the one that the kill came upon.
     assert 8 <= len(calls.read_text().splitlines()) <= 9
@@ -304,7 +289,7 @@ def test_a_folder_that_cannot_be_made(command, place):
 
 
 def test_one_writer_at_a_time(command, place):
-    with whole.held(place / "results"):
+    with atomic_io.held(place / "results"):
         code, out, err = command("reproduce", "fig1", "--quick", "--out", "results")
     assert (code, out) == (2, "")
     assert err == (
@@ -326,17 +311,7 @@ def test_measurements_of_another_version(place, measured, monkeypatch):
         go(place / "out")
 
 
-def test_missing_extra_is_named(command, place, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith("sinkdist_paper")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    code, out, err = command("reproduce", "fig1", "--quick")
-    assert (code, out) == (2, "")
-    assert err == 'Error: matplotlib is not installed: run pip install "sinkdist[paper]".\n'
-    assert not list(place.iterdir())
-
-
-# --- listing and watching
+# --- the list of figures and the progress display
 
 
 def test_list_says_what_is_measured(command, place, measured):
@@ -387,9 +362,9 @@ def test_progress_is_told_to_a_function(place, measured):
 
 def test_a_terminal_shows_a_bar():
     console = Console(file=io.StringIO(), width=120, force_terminal=True, color_system=None)
-    with Watch(console=console) as watch:
-        watch(Step("fig5", "d=64, lam=9", done=6, total=12, measured=4, seconds=1000.0))
-        watch(Step("fig5", "", done=12, total=12, measured=10, seconds=2000.0))
+    with ProgressDisplay(console=console) as display:
+        display(Step("fig5", "d=64, lam=9", done=6, total=12, measured=4, seconds=1000.0))
+        display(Step("fig5", "", done=12, total=12, measured=10, seconds=2000.0))
     shown = console.file.getvalue()
     assert "7 of 12: d=64, lam=9; about 25 min 0 s left" in shown
     assert "12 of 12: took 33 min 20 s" in shown
@@ -404,7 +379,7 @@ def test_drawings_come_from_the_file_alone(place, measured):
     for ending in ("svg", "png"):
         drawn = [(place / out / "fig4" / f"fig4.{ending}").read_bytes() for out in ("one", "two")]
         assert drawn[0] == drawn[1]
-    records = Ledger(place / "one" / "fig4" / "fig4.csv", ("d", "solver")).records()
+    records = ResultsFile(place / "one" / "fig4" / "fig4.csv", ("d", "solver")).records()
     again = canvas.svg(made_up.figure(), records)
     assert again.encode() == (place / "one" / "fig4" / "fig4.svg").read_bytes()
 
@@ -432,17 +407,17 @@ def test_the_page_tells_the_verdicts(place, measured):
 # --- the measurements in the file
 
 
-def test_ledger_reads_back_what_was_written(tmp_path):
+def test_results_reads_back_what_was_written(tmp_path):
     records = [
         {"text": 'a, "b"', "whole": 3, "part": 0.1 + 0.2, "empty": ""},
         {"text": "ünï", "part": float("inf"), "only": -1e-300},
     ]
-    ledger = Ledger(tmp_path / "a.csv", ("d", "name"))
-    ledger.add({"d": 2, "name": ""}, records)
-    ledger.add({"d": 4, "name": "x"}, [])
-    ledger.add({"d": 8, "name": "x"}, [{"later": 1}])
-    again = Ledger(tmp_path / "a.csv", ("d", "name"))
-    assert again.records() == ledger.records()
+    results = ResultsFile(tmp_path / "a.csv", ("d", "name"))
+    results.add({"d": 2, "name": ""}, records)
+    results.add({"d": 4, "name": "x"}, [])
+    results.add({"d": 8, "name": "x"}, [{"later": 1}])
+    again = ResultsFile(tmp_path / "a.csv", ("d", "name"))
+    assert again.records() == results.records()
     assert again.records()[:2] == [{"d": 2, "name": ""} | record for record in records]
     assert isinstance(again.records()[0]["whole"], int)
     assert again.has({"d": 4, "name": "x"}) and not again.has({"d": 2, "name": "x"})
@@ -453,20 +428,20 @@ def test_ledger_reads_back_what_was_written(tmp_path):
         again.add({"d": 4, "name": "x"}, [])
 
 
-def test_ledger_survives_a_cut_anywhere(tmp_path):
+def test_results_survives_a_cut_anywhere(tmp_path):
     cells = {1: [{"a": 1.5}, {"a": 2.5}], 2: [], 3: [{"a": -1.0}] * 3}
-    original = Ledger(tmp_path / "whole.csv", ("k",))
+    original = ResultsFile(tmp_path / "whole.csv", ("k",))
     for k, records in cells.items():
         original.add({"k": k}, records)
     content = original.path.read_bytes()
     for length in range(len(content)):
         path = tmp_path / "cut.csv"
         path.write_bytes(content[:length])
-        cut = Ledger(path, ("k",))
+        cut = ResultsFile(path, ("k",))
         kept = [k for k in cells if cut.has({"k": k})]
         assert kept == list(cells)[: len(kept)]
         for k in cells:
             if k not in kept:
                 cut.add({"k": k}, cells[k])
-        assert Ledger(path, ("k",)).records() == original.records()
+        assert ResultsFile(path, ("k",)).records() == original.records()
         assert path.read_bytes() == content

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sinkdist.errors import InputError
+from sinkdist import InputError
 
 __all__ = ["held", "write"]
 

@@ -11,16 +11,12 @@ import io
 from pathlib import Path
 from typing import Any
 
-from sinkdist.errors import MissingExtraError
-from sinkdist_paper import atomic_io as whole
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from sinkdist_paper import atomic_io
 from sinkdist_paper.figure import Experiment, Records
 from sinkdist_paper.palette import COLOURS, FAINT, INK
-
-try:
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-except ImportError as error:
-    raise MissingExtraError("matplotlib", "paper") from error
 
 __all__ = ["NARROW", "save", "svg"]
 
@@ -93,13 +89,13 @@ def save(experiment: Experiment, records: Records, folder: Path) -> None:
     folder : Path
         Where the files go.
     """
-    whole.write(folder / f"{experiment.name}.svg", svg(experiment, records))
+    atomic_io.write(folder / f"{experiment.name}.svg", svg(experiment, records))
     with mpl.rc_context(_STYLE):
         file = io.BytesIO()
         _drawn(experiment, records, None).savefig(
             file, format="png", dpi=_DPI, metadata={"Software": None}
         )
-    whole.write(folder / f"{experiment.name}.png", file.getvalue())
+    atomic_io.write(folder / f"{experiment.name}.png", file.getvalue())
 
 
 def _drawn(experiment: Experiment, records: Records, width: float | None) -> Figure:

@@ -1,4 +1,8 @@
-"""The command that runs the paper again: `reproduce`."""
+"""The commands `sinkdist reproduce` and `sinkdist demo`.
+
+`sinkdist` finds them by the entry points in this distribution's pyproject.toml. What a command
+needs is imported when it runs, so that asking for help is quick.
+"""
 
 from __future__ import annotations
 
@@ -8,20 +12,24 @@ from typing import Annotated
 
 import typer
 
+from sinkdist import InputError
 from sinkdist.cli import options
 from sinkdist.cli.mistakes import stoppable
-from sinkdist.errors import InputError
 
-__all__ = ["EXAMPLES", "reproduce"]
+__all__ = ["demo_app", "reproduce_app"]
 
-EXAMPLES = options.examples(
+reproduce_app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+demo_app = typer.Typer(add_completion=False, rich_markup_mode="rich")
+
+_REPRODUCE_EXAMPLES = options.examples(
     "sinkdist reproduce list",
     "sinkdist reproduce all --quick",
     "sinkdist reproduce fig3 fig4 --out results",
     "sinkdist reproduce fig2 --data mnist --n 3000,5000 --out mnist",
-    closing="A run that is stopped or killed goes on when the same command is given again; nothing "
-    "is measured twice.",
+    closing="A run that was stopped resumes when the same command is given again; nothing is "
+    "measured twice.",
 )
+_DEMO_EXAMPLES = options.examples("sinkdist demo --n 500 --out pictures")
 _LIST = "list"
 
 
@@ -32,6 +40,7 @@ class Images(enum.StrEnum):
     MNIST = "mnist"
 
 
+@reproduce_app.command(epilog=_REPRODUCE_EXAMPLES)
 def reproduce(
     figures: Annotated[
         list[str],
@@ -91,6 +100,23 @@ def reproduce(
     _conclude(out, report)
 
 
+@demo_app.command(epilog=_DEMO_EXAMPLES)
+def demo(
+    out: Annotated[
+        Path, typer.Option(help="Folder for the picture and the summary.", file_okay=False)
+    ] = Path("sinkdist-demo"),
+    n: Annotated[
+        int | None, typer.Option("--n", help="How many digits to compare; all 1,797 by default.")
+    ] = None,
+    workers: options.Workers = None,
+) -> None:
+    """Compare 1,797 handwritten digits with each other, and draw their nearest neighbours."""
+    from sinkdist_paper.demo import run
+
+    with stoppable():
+        run(out, n=n, workers=workers)
+
+
 def _numbers(texts: list[str] | tuple[()]) -> list[int]:
     """Numbers of images, separated by commas or given one by one."""
     try:
@@ -105,7 +131,7 @@ def _numbers(texts: list[str] | tuple[()]) -> list[int]:
 def _list(out: Path) -> None:
     """Say which figures there are, and which of them have been measured."""
     from sinkdist_paper import manifest, run
-    from sinkdist.scale.bar import duration
+    from sinkdist_paper.progress import duration
 
     for name, title in run.TITLES.items():
         about = manifest.read(out / name)

@@ -7,6 +7,7 @@ experiments on top of them never compute a distance twice.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ import numpy.typing as npt
 import sinkdist as sd
 from sinkdist import classic
 from sinkdist_paper.data import Images
-from sinkdist.scale.bar import SECONDS_BETWEEN_LINES, sentence
+from sinkdist_paper.progress import duration
 
 __all__ = ["ALL", "Contestant", "Variant", "stored_distances"]
 
@@ -31,6 +32,7 @@ POWERS = (0.01, 0.1, 1)
 ALPHAS = (1,)  # what lam = 7 / q50(M) reaches on MNIST, about
 ALPHA_TOL = 1e-3  # of the marginals; for most pairs, 20 iterations at lam = 9 leave more
 ITERATIONS = 20
+SECONDS_BETWEEN_LINES = 10.0
 
 # Widths of the paper's Mahalanobis matrices, in pixels^-2. The inverse of exp(-t M^2) has a
 # condition number of 1e9 at t = 0.25 already, and soon no digits at all below that.
@@ -221,8 +223,10 @@ def _slabs(n: int, height: int = 1024) -> Iterator[slice]:
 
 
 def _line(name: str, tell: Callable[[str], None], progress: sd.Progress) -> None:
-    """Say how far a matrix is."""
-    tell(f"distances {name}: {sentence(progress)}")
+    """Say how many pairs of a matrix are done, and how long the others take."""
+    line = f"distances {name}: {progress.done:,} of {progress.total:,} pairs"
+    rate, left = progress.pairs_per_second, progress.total - progress.done
+    tell(f"{line}, {duration(math.ceil(left / rate))} left" if rate > 0 and left else line)
 
 
 def _every_few_seconds(

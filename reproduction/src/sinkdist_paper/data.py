@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.errors import InputError
-from sinkdist.ground import Ground
+from sinkdist import Ground, InputError
 from sinkdist_paper import mnist
 
 __all__ = ["AVAILABLE", "Images", "largest", "load"]

@@ -1,8 +1,7 @@
 """Solvers of the exact EMD that figure 4 compares with, by other people.
 
-Each is imported when it is first asked for, and here only; a package that is missing is an error
-that names the extra that brings it. What a solver wants its input to look like is prepared apart
-from the solving, so that it is not timed.
+Each package is imported on first use, and in this file only. Input is converted to what a solver
+expects before the solving, so that the conversion is not timed.
 """
 
 from __future__ import annotations
@@ -15,19 +14,20 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.errors import MissingExtraError
-
-__all__ = ["RIVALS", "Rival"]
+__all__ = ["SOLVERS", "EmdSolver", "UnavailableError"]
 
 Array: TypeAlias = npt.NDArray[np.float64]
 Solve: TypeAlias = Callable[[], float]
 
-_EXTRA = "paper"
-_PIVOTS = 10_000_000  # what POT's network simplex may take, which is more than it does
+_PIVOTS = 10_000_000  # a limit for POT's network simplex that it does not reach
+
+
+class UnavailableError(ImportError):
+    """The package of a solver is not installed, or does not work with this version of NumPy."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rival:
+class EmdSolver:
     """A solver by other people.
 
     Attributes
@@ -38,7 +38,7 @@ class Rival:
         The same with its origin, for captions.
     prepare : function
         From r, c and M to a function without arguments that returns the EMD. Raises
-        `MissingExtraError` where the package is not installed.
+        `UnavailableError` where the package cannot be imported.
     """
 
     name: str
@@ -82,23 +82,23 @@ def _pot(r: Array, c: Array, M: Array) -> Solve:
 
 
 def _module(name: str, package: str) -> Any:
-    """Import a package that may be missing."""
+    """Import a package that may be missing; warnings of its import are not shown."""
     from importlib import import_module
 
     try:
-        with warnings.catch_warnings():  # those of other people's imports
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return import_module(name)
     except (ImportError, ValueError) as error:  # the latter if it was built for another NumPy
-        raise MissingExtraError(package, _EXTRA) from error
+        raise UnavailableError(f"{package} cannot be imported: {error}", name=name) from error
 
 
 #: The solvers, by name.
-RIVALS = {
-    rival.name: rival
-    for rival in (
-        Rival("Rubner", "Rubner's EMD, in OpenCV", _rubner),
-        Rival("FastEMD", "Pele and Werman's FastEMD, in pyemd", _fastemd),
-        Rival("POT", "POT's network simplex", _pot),
+SOLVERS = {
+    solver.name: solver
+    for solver in (
+        EmdSolver("Rubner", "Rubner's EMD, in OpenCV", _rubner),
+        EmdSolver("FastEMD", "Pele and Werman's FastEMD, in pyemd", _fastemd),
+        EmdSolver("POT", "POT's network simplex", _pot),
     )
 }

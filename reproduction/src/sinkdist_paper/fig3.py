@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.api.pairs import pairwise
+from sinkdist import pairwise
 from sinkdist_paper import data
 from sinkdist_paper.figure import Cell, Claim, Experiment, Record, Records, Setting, View
 from sinkdist_paper.palette import COLOURS, FAINT

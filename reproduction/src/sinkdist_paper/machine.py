@@ -12,14 +12,16 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from sinkdist.version import __version__
+import sinkdist
+from sinkdist import __version__
 
-__all__ = ["commit", "machine", "versions"]
+__all__ = ["commit", "cores", "machine", "versions"]
 
 PACKAGES = (
     "numpy", "scipy", "numba", "POT", "scikit-learn", "opencv-python-headless", "opencv-python",
     "pyemd", "zarr", "threadpoolctl", "matplotlib", "torch", "jax",
 )  # fmt: skip
+_OWN_SOURCES = ":/reproduction/src"  # as git names it, from the root of the repository
 _SECONDS = 10.0  # the longest that a program is waited for
 
 
@@ -35,7 +37,7 @@ def machine() -> dict[str, str | int]:
 
     facts: dict[str, str | int] = {
         "processor": _processor(),
-        "cores": _cores(),
+        "cores": cores(),
         "memory": f"{psutil.virtual_memory().total / 2**30:.1f} GiB",
         "system": f"{platform.system()} {platform.machine()}",
     }
@@ -61,27 +63,27 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit of the checkout that this package runs from, or its version where there is none.
+    """The commit of the checkout that sinkdist runs from, or its version where there is none.
 
-    Only a repository that tracks this very file counts: an environment may lie within a checkout
-    of something else.
+    Only a repository that tracks sinkdist's own files counts: an environment may lie within a
+    checkout of something else.
 
     Examples
     --------
     >>> commit().split()[0] in ("commit", "version")
     True
     """
-    here = Path(__file__).resolve().parents[1]
+    here = Path(sinkdist.__file__).resolve().parent
     place = ("git", "-C", str(here))
     tracked = _printed(*place, "ls-files", "--error-unmatch", "version.py")
     head = _printed(*place, "rev-parse", "--short=12", "HEAD") if tracked else ""
     if not head:
         return f"version {__version__}"
-    is_dirty = bool(_printed(*place, "status", "--porcelain", "--", "."))
+    is_dirty = bool(_printed(*place, "status", "--porcelain", "--", ".", _OWN_SOURCES))
     return f"commit {head}" + (" with uncommitted changes" if is_dirty else "")
 
 
-def _cores() -> int:
+def cores() -> int:
     """Cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

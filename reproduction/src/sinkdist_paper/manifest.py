@@ -13,9 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sinkdist.errors import InputError
-from sinkdist_paper import atomic_io as whole
-from sinkdist_paper import machine, settings
+from sinkdist import InputError
+from sinkdist_paper import atomic_io, machine, settings
 from sinkdist_paper.figure import Setting
 
 __all__ = ["FILE", "Manifest", "Run", "read", "write"]
@@ -115,7 +114,7 @@ def write(folder: Path, manifest: Manifest) -> None:
     """Write the manifest of a figure into its folder."""
     runs = tuple(replace(run, seconds=round(run.seconds, 3)) for run in manifest.runs)
     facts = asdict(replace(manifest, runs=runs)) | {"seconds": round(manifest.seconds, 3)}
-    whole.write(folder / FILE, json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
+    atomic_io.write(folder / FILE, json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
 
 
 def read(folder: Path) -> Manifest | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.errors import InputError, MissingExtraError
+from sinkdist import InputError
 
 __all__ = ["SIDE", "training_set"]
 
@@ -62,10 +62,8 @@ def _find(name: str) -> Path:
 
 def _fetch(name: str) -> Path:
     """A file from the cache, or from the first mirror that has it."""
-    try:
-        import pooch
-    except ImportError as error:
-        raise MissingExtraError("pooch", "paper") from error
+    import pooch
+
     cache = Path(pooch.os_cache("sinkdist"))
     why: Exception | None = None
     for mirror in _MIRRORS:

@@ -1,4 +1,4 @@
-"""What those see who wait: which cell is being measured, how many are left, and about how long.
+"""The progress display: which cell is being measured, how many are left, and about how long.
 
 On a terminal a bar for each figure, drawn with Rich; anywhere else (a log, a pipe) a plain line for
 each cell. Both go to stderr.
@@ -16,10 +16,9 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as RichProgress
 
-from sinkdist.errors import InputTypeError
-from sinkdist.scale.bar import duration
+from sinkdist import InputTypeError
 
-__all__ = ["Listener", "Step", "Watch", "watching"]
+__all__ = ["Listener", "ProgressDisplay", "Step", "duration", "progress_listener"]
 
 _FEWEST = 3  # cells before their mean says anything about the others
 _BAR = 24  # letters
@@ -43,7 +42,7 @@ class Step:
     seconds : float
         Spent on them.
     is_remark : bool
-        Whether it is about a cell that was told of before.
+        Whether it is about a cell that an earlier step announced.
     """
 
     figure: str
@@ -65,7 +64,7 @@ class Step:
 Listener: TypeAlias = Callable[[Step], object]
 
 
-class Watch:
+class ProgressDisplay:
     """A context manager that is called with each `Step`.
 
     Parameters
@@ -77,9 +76,9 @@ class Watch:
     --------
     >>> import io
     >>> console = Console(file=io.StringIO(), width=100)
-    >>> with Watch(console=console) as watch:
-    ...     watch(Step("fig5", "d=64, lam=9", done=6, total=12, measured=4, seconds=20.0))
-    ...     watch(Step("fig5", "", done=12, total=12, measured=10, seconds=66.0))
+    >>> with ProgressDisplay(console=console) as display:
+    ...     display(Step("fig5", "d=64, lam=9", done=6, total=12, measured=4, seconds=20.0))
+    ...     display(Step("fig5", "", done=12, total=12, measured=10, seconds=66.0))
     >>> print(console.file.getvalue().strip())
     fig5, 7 of 12: d=64, lam=9; about 30 s left
     fig5, 12 of 12: took 1 min 6 s
@@ -90,7 +89,7 @@ class Watch:
         self._live: RichProgress | None = None
         self._tasks: dict[str, TaskID] = {}
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> ProgressDisplay:
         if self._console.is_terminal or self._console.is_jupyter:
             self._live = RichProgress(
                 TextColumn("{task.fields[figure]}"),
@@ -154,14 +153,30 @@ def sentence(step: Step, with_name: bool = True) -> str:
     return f"{line}: took {duration(step.seconds)}" if step.measured else f"{line}: measured before"
 
 
+def duration(seconds: float) -> str:
+    """A length of time in its two largest units.
+
+    Examples
+    --------
+    >>> duration(8), duration(4.51), duration(200), duration(18_400)
+    ('8 s', '4.5 s', '3 min 20 s', '5 h 6 min')
+    """
+    total = round(seconds)
+    if total < 60:
+        return f"{round(seconds, 1):g} s"
+    if total < 3600:
+        return f"{total // 60} min {total % 60} s"
+    return f"{total // 3600} h {total % 3600 // 60} min"
+
+
 def _rough(seconds: float) -> float:
-    """A time without the digits that an estimate cannot have."""
+    """A time rounded as an estimate should be: to seconds, or to ten seconds."""
     return round(seconds) if seconds < 60 else 10 * round(seconds / 10)
 
 
 @contextmanager
-def watching(progress: Any) -> Iterator[Listener]:
-    """A listener for the ``progress`` option: a `Watch` (True), nothing (False) or a callable.
+def progress_listener(progress: Any) -> Iterator[Listener]:
+    """A listener for the ``progress`` option: a display, nothing, or the function that was given.
 
     Parameters
     ----------
@@ -169,8 +184,8 @@ def watching(progress: Any) -> Iterator[Listener]:
         What was asked for.
     """
     if progress is True:
-        with Watch() as watch:
-            yield watch
+        with ProgressDisplay() as display:
+            yield display
     elif progress is False:
         yield lambda step: None
     elif callable(progress):

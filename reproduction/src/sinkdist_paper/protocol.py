@@ -16,15 +16,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.model_selection import KFold
+from sklearn.svm import SVC
 
 from sinkdist import similarity
-from sinkdist.errors import MissingExtraError
-
-try:
-    from sklearn.model_selection import KFold
-    from sklearn.svm import SVC
-except ImportError as error:
-    raise MissingExtraError("scikit-learn", "paper") from error
 
 __all__ = ["FOLDS", "REPEATS", "Split", "Trial", "run", "splits"]
 

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sinkdist.errors import InputError
-from sinkdist_paper import atomic_io as whole
+from sinkdist import InputError
+from sinkdist_paper import atomic_io
 from sinkdist_paper.figure import Record, Scalar
 
-__all__ = ["Ledger"]
+__all__ = ["ResultsFile"]
 
 LINES = "lines_of_cell"
 
@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|inf|n
 _CELL = re.compile(r'(?:^|,)(?:("(?:[^"]|"")*")|([^,"]*))')
 
 
-class Ledger:
+class ResultsFile:
     """The records of one figure.
 
     Parameters
@@ -42,11 +42,11 @@ class Ledger:
     --------
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
-    >>> ledger = Ledger(Path(folder.name) / "fig0.csv", ("d",))
-    >>> ledger.add({"d": 2}, [{"seconds": 0.5}, {"seconds": 0.25}])
-    >>> Ledger(ledger.path, ("d",)).records()
+    >>> results = ResultsFile(Path(folder.name) / "fig0.csv", ("d",))
+    >>> results.add({"d": 2}, [{"seconds": 0.5}, {"seconds": 0.25}])
+    >>> ResultsFile(results.path, ("d",)).records()
     [{'d': 2, 'seconds': 0.5}, {'d': 2, 'seconds': 0.25}]
-    >>> ledger.has({"d": 2}), ledger.has({"d": 4})
+    >>> results.has({"d": 2}), results.has({"d": 4})
     (True, False)
     >>> folder.cleanup()
     """
@@ -98,7 +98,7 @@ class Ledger:
                 os.fsync(file.fileno())
         else:
             self._columns = (*known, *new)
-            whole.write(self.path, _text(self._head, [self._titles(), *self._lines(), *lines]))
+            atomic_io.write(self.path, _text(self._head, [self._titles(), *self._lines(), *lines]))
             self._is_clean = True
         self._cells[name] = rows
 

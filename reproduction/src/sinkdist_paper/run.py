@@ -12,15 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from sinkdist.errors import InputError
-from sinkdist_paper import atomic_io as whole
+from sinkdist import InputError
+from sinkdist_paper import atomic_io, settings, summary
 from sinkdist_paper import manifest as manifests
-from sinkdist_paper import settings, summary
 from sinkdist_paper.figure import Cell, Experiment, Record, Scalar, Setting
 from sinkdist_paper.finding import Finding
 from sinkdist_paper.manifest import Manifest, Run
-from sinkdist_paper.progress import Listener, Step, watching
-from sinkdist_paper.results_csv import Ledger
+from sinkdist_paper.progress import Listener, Step, progress_listener
+from sinkdist_paper.results_csv import ResultsFile
 
 __all__ = ["FIGURES", "REPORT", "TITLES", "chosen", "experiment", "findings", "reproduce"]
 
@@ -93,13 +92,13 @@ def reproduce(
     from sinkdist_paper import report  # imports Matplotlib: before work, not after it
 
     figures = chosen(names)
-    with whole.held(out), watching(progress) as listener:
+    with atomic_io.held(out), progress_listener(progress) as listener:
         _check_setting(setting, out)
         for name in figures:
             _finish(experiment(name), setting, out / name, listener)
         found = findings(out)
         report.write(out / REPORT, found, TITLES)
-        whole.write(out / SUMMARY, summary.summary(found))
+        atomic_io.write(out / SUMMARY, summary.summary(found))
     return out / REPORT
 
 
@@ -116,7 +115,7 @@ def findings(out: Path) -> list[Finding]:
         about = manifests.read(out / name)
         if about is not None and about.finished:
             figure = experiment(name)
-            records = _ledger(figure, out / name).records()
+            records = _results(figure, out / name).records()
             found.append(Finding(figure, tuple(records), about))
     return found
 
@@ -126,15 +125,15 @@ def _finish(figure: Experiment, setting: Setting, folder: Path, listener: Listen
     from sinkdist_paper import canvas
 
     before = manifests.read(folder) or Manifest.new(figure.name, figure.title, setting)
-    ledger = _ledger(figure, folder)
-    about = _measure(figure, setting, ledger, before, listener)
-    canvas.save(figure, ledger.records(), folder)
+    results = _results(figure, folder)
+    about = _measure(figure, setting, results, before, listener)
+    canvas.save(figure, results.records(), folder)
     if not about.finished:
         manifests.write(folder, replace(about, finished=True))
 
 
 def _measure(
-    figure: Experiment, setting: Setting, ledger: Ledger, before: Manifest, listener: Listener
+    figure: Experiment, setting: Setting, results: ResultsFile, before: Manifest, listener: Listener
 ) -> Manifest:
     """Measure the cells that are missing, one by one; each is on disk before the next begins."""
     about, run = before, None
@@ -144,20 +143,20 @@ def _measure(
         listener(replace(state, what=text, is_remark=True))
 
     cells = figure.cells(replace(setting, tell=tell))
-    _check_cells(cells, ledger)
-    missing = [cell for cell in cells if not ledger.has(cell.key)]
+    _check_cells(cells, results)
+    missing = [cell for cell in cells if not results.has(cell.key)]
     state = replace(state, done=len(cells) - len(missing), total=len(cells))
     for cell in missing:
         state = replace(state, what=_named(cell.key))
         listener(state)
         if run is None:
             run = Run.begin(setting.workers)
-            manifests.write(ledger.path.parent, before.with_run(run))
+            manifests.write(results.path.parent, before.with_run(run))
         records, seconds = _timed(cell)
-        ledger.add(cell.key, records)
+        results.add(cell.key, records)
         run = run.after(seconds)
         about = before.with_run(run)
-        manifests.write(ledger.path.parent, about)
+        manifests.write(results.path.parent, about)
         state = replace(state, done=state.done + 1, measured=run.cells, seconds=run.seconds)
     listener(replace(state, what=""))
     return about
@@ -180,9 +179,9 @@ def _short(value: Scalar) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _ledger(figure: Experiment, folder: Path) -> Ledger:
+def _results(figure: Experiment, folder: Path) -> ResultsFile:
     """The measurements of a figure."""
-    return Ledger(folder / f"{figure.name}.csv", figure.keys)
+    return ResultsFile(folder / f"{figure.name}.csv", figure.keys)
 
 
 def _check_setting(setting: Setting, out: Path) -> None:
@@ -197,12 +196,12 @@ def _check_setting(setting: Setting, out: Path) -> None:
             )
 
 
-def _check_cells(cells: Sequence[Cell], ledger: Ledger) -> None:
+def _check_cells(cells: Sequence[Cell], results: ResultsFile) -> None:
     """Refuse measurements of other cells: drawn with the rest, they would mislead."""
     known = {tuple(sorted(cell.key.items())) for cell in cells}
-    for key in ledger.cells():
+    for key in results.cells():
         if tuple(sorted(key.items())) not in known:
             raise InputError(
-                f"'{ledger.path}' holds a measurement that this version of sinkdist does not take "
+                f"'{results.path}' holds a measurement that this version of sinkdist does not take "
                 f"({_named(key)}). Choose another --out, or remove that file."
             )

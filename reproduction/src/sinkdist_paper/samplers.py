@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial.distance import pdist, squareform
 
-from sinkdist.errors import InputError
+from sinkdist import InputError
 
 __all__ = ["random_metric", "uniform_simplex"]
 

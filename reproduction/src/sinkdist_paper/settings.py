@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sinkdist.errors import InputError
+from sinkdist import InputError
 from sinkdist_paper.figure import Setting
 
 __all__ = ["asked", "command", "default_sizes", "differences", "stored"]

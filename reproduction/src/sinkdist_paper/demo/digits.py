@@ -10,13 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import load_digits
 
-from sinkdist.errors import InputError, MissingExtraError
-
-try:
-    from sklearn.datasets import load_digits
-except ImportError as error:
-    raise MissingExtraError("scikit-learn", "demo") from error
+from sinkdist import InputError
 
 SIDE = 8
 FEWEST = 20  # below this there are not enough neighbours to show

@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 import sinkdist as sd
+from sinkdist import InputError
 from sinkdist.classic import euclidean, hellinger
 from sinkdist_paper.demo import digits as source
 from sinkdist_paper.demo import picture, report
 from sinkdist_paper.demo.neighbours import Ranking, choose_queries, rank
-from sinkdist.errors import InputError
-from sinkdist.scale.bar import Bar
-from sinkdist.scale.progress import Progress
 
 LAM = 9.0
 WARM_UP = 100  # images, enough that pairs are solved in blocks as they are in the full run
@@ -84,12 +82,11 @@ def _prepare(digits: source.Digits, workers: int | None) -> float:
 def _rankings(digits: source.Digits, workers: int | None) -> tuple[Ranking, ...]:
     """Rank the neighbours of all images under the three distances, Sinkhorn first."""
 
-    def watched(rows: Matrix) -> Matrix:
-        with Bar() as bar:
-            return sinkhorn(rows, workers=workers, progress=bar)
+    def sinkhorn_with_bar(rows: Matrix) -> Matrix:
+        return sinkhorn(rows, workers=workers, progress=True)
 
     distances: tuple[tuple[str, str, Callable[[Matrix], Matrix]], ...] = (
-        ("Sinkhorn", "how far the ink has to move", watched),
+        ("Sinkhorn", "how far the ink has to move", sinkhorn_with_bar),
         ("Hellinger", "square roots, pixel by pixel", hellinger),
         ("Euclidean", "values, pixel by pixel", euclidean),
     )
@@ -106,7 +103,7 @@ def sinkhorn(
     rows: Matrix,
     *,
     workers: int | None,
-    progress: bool | Callable[[Progress], None] = False,
+    progress: bool = False,
 ) -> Matrix:
     """All Sinkhorn distances between the rows; the report shows these very lines."""
     ground = sd.Ground.grid(source.SIDE, source.SIDE).scaled()

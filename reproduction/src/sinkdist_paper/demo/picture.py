@@ -11,17 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from sinkdist_paper.demo.digits import SIDE, Digits
 from sinkdist_paper.demo.neighbours import SHOWN, Queries, Ranking
-from sinkdist.errors import MissingExtraError
-
-try:
-    from matplotlib.figure import Figure
-    from matplotlib.patches import Rectangle
-except ImportError as error:
-    raise MissingExtraError("matplotlib", "demo") from error
 
 # Vermilion of Okabe and Ito's palette, which colour-blind readers tell from grey; the frame and the
 # label of a wrong neighbour say the same without any colour.

@@ -13,10 +13,8 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.api.pairs import solve
-from sinkdist.api.path import path
+from sinkdist import Solution, path, solve
 from sinkdist_paper.figure import Cell, Record, Setting
-from sinkdist.solution.solution import Solution
 
 __all__ = ["BASIS", "COSTS", "POINTS", "C", "R", "cells"]
 

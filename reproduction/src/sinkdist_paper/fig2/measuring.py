@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from sinkdist_paper import contestants, data
+from sinkdist_paper import contestants, data, machine
 from sinkdist_paper.contestants import Contestant, Variant
 from sinkdist_paper.data import Images
 from sinkdist_paper.figure import Cell, Record, Setting
-from sinkdist.scale import threads
 
 __all__ = ["cells"]
 
@@ -77,7 +76,7 @@ def _experiment(
         images().labels[:n],
         split,
         seed=setting.seed,
-        workers=threads.count(setting.workers),
+        workers=setting.workers or machine.cores(),
     )
     seconds = time.process_time() - start  # of processors, whatever else they do
     used = int(np.argmin([trial.inner_error for trial in trials]))

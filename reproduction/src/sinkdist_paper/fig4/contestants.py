@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.api.pairs import distance
-from sinkdist.errors import MissingExtraError
-from sinkdist.ground import Ground
-from sinkdist_paper.emd_solvers import RIVALS
+from sinkdist import Ground, distance
+from sinkdist_paper.emd_solvers import SOLVERS, UnavailableError
 from sinkdist_paper.fig4.stopwatch import Call
 from sinkdist_paper.samplers import random_metric, uniform_simplex
 from sinkdist_paper.textbook import algorithm1, algorithm1_columns
@@ -32,7 +30,7 @@ Array = npt.NDArray[np.float64]
 
 LAMS = (1.0, 9.0)
 OURS = "sinkdist, lam=inf"
-EXACT = (*RIVALS, OURS)
+EXACT = (*SOLVERS, OURS)
 PRINTED, PAIR, FAMILY, GPU = (
     "Algorithm 1 in NumPy, one pair",
     "sinkdist, one pair",
@@ -98,8 +96,8 @@ def exact(name: str, problem: Problem) -> Contestant | None:
         call = Call(lambda: distance(r, c, ground, lam=math.inf, workers=1))
     else:
         try:
-            call = Call(RIVALS[name].prepare(r, c, problem.costs))
-        except MissingExtraError:
+            call = Call(SOLVERS[name].prepare(r, c, problem.costs))
+        except UnavailableError:
             return None
     return Contestant(name, math.inf, 0, float(call.run()), call)
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.errors import InputError
+from sinkdist import InputError
 from sinkdist_paper.fig5.counts import COVERED, covering, of, share_stopped, strengths
 from sinkdist_paper.figure import Records
 

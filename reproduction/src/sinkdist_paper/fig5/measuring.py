@@ -8,9 +8,7 @@ from functools import cache, partial
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.api.advice import MEASURED_UP_TO, iterations_for
-from sinkdist.api.pairs import distance
-from sinkdist.ground import Ground
+from sinkdist import Ground, distance, iterations_for
 from sinkdist_paper import data
 from sinkdist_paper.figure import Cell, Record, Setting
 from sinkdist_paper.samplers import random_metric, uniform_simplex
@@ -27,6 +25,7 @@ DRAWS, QUICK_DRAWS = 5, 2  # metrics for each dimension, and first images
 PAIRS = 10  # of histograms for each draw
 MOST, QUICK_MOST = 5_000, 2_000
 TOLERANCE = 1e-9  # of what counts as the limit
+ADVISED_LAM = 25.0  # the largest lambda that `iterations_for` is fitted to
 ADVISED_UP_TO = 512  # bins: beyond, the many iterations at a large lambda would take minutes
 
 
@@ -74,7 +73,7 @@ def _counted(
     errors = np.abs(run.values / limit - 1.0)
     advised = iterations_for(lam, ground)
     off = None
-    if lam <= MEASURED_UP_TO and ground.shape[0] <= ADVISED_UP_TO:
+    if lam <= ADVISED_LAM and ground.shape[0] <= ADVISED_UP_TO:
         values = distance(first, second, ground, lam=lam, iterations=advised, workers=1)
         off = np.abs(values / limit - 1.0)
     for k in range(len(second)):

@@ -8,9 +8,9 @@ from sinkdist_paper import settings
 from sinkdist_paper.figure import View
 from sinkdist_paper.finding import Finding
 from sinkdist_paper.manifest import Run
+from sinkdist_paper.progress import duration
 from sinkdist_paper.report.markup import Markup, element
 from sinkdist_paper.report.sections import table
-from sinkdist.scale.bar import duration
 
 __all__ = ["origin", "wording"]
 

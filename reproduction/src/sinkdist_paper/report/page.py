@@ -7,15 +7,14 @@ from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
 
-from sinkdist_paper import atomic_io as whole
-from sinkdist_paper import settings
+from sinkdist import __version__
+from sinkdist_paper import atomic_io, settings
 from sinkdist_paper.finding import Finding
+from sinkdist_paper.progress import duration
 from sinkdist_paper.report import claims
 from sinkdist_paper.report.markup import Markup, element, join
 from sinkdist_paper.report.origin import origin, wording
 from sinkdist_paper.report.sections import section
-from sinkdist.scale.bar import duration
-from sinkdist.version import __version__
 
 __all__ = ["page", "write"]
 
@@ -36,7 +35,7 @@ def write(path: Path, findings: Sequence[Finding], titles: Mapping[str, str]) ->
     titles : mapping
         The titles of all figures there are, by their names: the page says which are missing.
     """
-    whole.write(path, page(findings, titles))
+    atomic_io.write(path, page(findings, titles))
 
 
 def page(findings: Sequence[Finding], titles: Mapping[str, str]) -> str:
