@@ -19,22 +19,8 @@ import pytest
 import scipy.sparse
 
 import sinkdist
-from sinkdist.cli import main
 from sinkdist.files import read
 from sinkdist.solvers.table import SOLVERS
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Run `sinkdist` with arguments; gives the exit code, stdout and stderr."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["sinkdist", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return stop.value.code or 0, *capsys.readouterr()
-
-    return run
 
 
 def test_version(command):

@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 from rich.console import Console
 
 import sinkdist as sd
-from sinkdist import classic, demo
+from sinkdist import classic
 from sinkdist_paper.demo import digits as source
 from sinkdist_paper.demo import main, picture, report
 from sinkdist_paper.demo.neighbours import SHOWN, Queries, Ranking, chance_gap, choose_queries, rank
@@ -133,7 +133,7 @@ def finished(tmp_path_factory):
     """A small run: the folder, the summary and what was printed."""
     out = tmp_path_factory.mktemp("demo") / "new" / "folder"
     console = Console(file=io.StringIO(), width=100)
-    summary = demo.run(out, n=120, workers=1, console=console)
+    summary = main.run(out, n=120, workers=1, console=console)
     return out, summary, console.file.getvalue()
 
 

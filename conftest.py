@@ -1,6 +1,7 @@
-"""Shared by all tests: the settings of hypothesis, and the data sets that may not be at hand."""
+"""For the tests of both distributions: settings of hypothesis, data sets, the command line."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("data"):
             item.add_marker(pytest.mark.skip(reason="SINKDIST_DATA is not set"))
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Run `sinkdist` with arguments; gives the exit code, stdout and stderr."""
+    from sinkdist.cli import main
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["sinkdist", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return stop.value.code or 0, *capsys.readouterr()
+
+    return run
 
 
 @pytest.fixture(scope="session")
