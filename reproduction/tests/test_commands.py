@@ -49,7 +49,7 @@ def test_folder_that_cannot_be_made(command, tmp_path):
     code, out, err = command("demo", "--n", 20, "--out", tmp_path / "file" / "folder")
     assert (code, out) == (2, "")
     assert err.startswith("Error: The folder ")
-    assert err.endswith("cannot be made: Not a directory.\n")
+    assert err.endswith("cannot be created: Not a directory.\n")
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_picture_frames_the_wrong_neighbours_and_no_others(wrong):
     assert sorted(numbers) == sorted([*(str((i + 1) % 10) for i in wrong), "2", "2"])
     words = " ".join(text.get_text() for text in figure.texts)
     assert f"{len(wrong)} of 200 wrong" in words
-    assert "first 4 images were picked because the distances disagree" in words
+    assert "first 4 images were chosen because the distances disagree" in words
 
 
 @pytest.mark.parametrize(

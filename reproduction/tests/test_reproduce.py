@@ -398,8 +398,8 @@ def test_the_page_escapes_and_asks_for_nothing(place, measured):
 
 def test_the_page_tells_the_verdicts(place, measured):
     page = go(place / "out").read_text(encoding="utf-8")
-    assert "Of 3 claims, 1 holds here, 1 does not hold and 1 cannot be told." in page
-    for words in ("Holds", "Does not hold", "Cannot be told"):
+    assert "Of 3 claims, 1 holds here, 1 does not hold and 1 is not decided." in page
+    for words in ("Holds", "Does not hold", "Not decided here"):
         assert page.count(f"</span>{words}</span>") == 2  # in the summary, and with the figure
     assert "This is the quick version" in page
 

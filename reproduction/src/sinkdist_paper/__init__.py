@@ -1,23 +1,30 @@
-"""The paper, rerun: its data, its protocol, its five figures, and one report.
+"""The experiments of the paper, run again with sinkdist, and the demo on handwritten digits.
 
 ::
 
-    run.py            one figure after the other: measure what is missing, draw, say what was done
-      |-- figure.py       what a figure is: cells to measure, a drawing, claims to judge
-      |-- fig1/ ... fig5/   the figures: measuring, drawing, judging
-      |-- protocol.py     the classification experiment of figure 2, fold by fold
-      |-- contestants.py  the distances that take part in it, stored as they are computed
-      |-- data.py         MNIST and the digits, as histograms
-      |-- mnist.py        MNIST's files: found, fetched, checked
+    commands.py       the commands `sinkdist reproduce` and `sinkdist demo`
+    run.py            runs the figures: measures missing cells, draws, writes the report
+      |-- figure.py       what a figure consists of: cells to measure, a drawing, claims
+      |-- fig1/ ... fig5/   the five figures: measuring, drawing, judging
+      |-- protocol.py     the classification experiment of figure 2
+      |-- contestants.py  the distances that figure 2 compares, stored as they are computed
+      |-- data.py         MNIST and the digits of scikit-learn, as histograms
+      |-- mnist.py        MNIST's files: found, downloaded, checked
       |-- samplers.py     random histograms and random metrics
       |-- textbook.py     Algorithm 1 as the paper prints it, with its stopping rule
-      |-- rivals.py       solvers of the exact EMD, by others
-      |-- settings.py     what is run by default; machine.py: where it runs
-      |-- ledger.py       measurements in a CSV file, added to cell by cell
-      |-- manifest.py     versions, machine, seed and commit
-      |-- whole.py        files that are whole or not there; watch.py: progress
-      |-- canvas.py       Matplotlib, and how our figures look; palette.py: colours
-      |-- finding.py      a figure with its measurements
-      |-- summary.py      the findings as Markdown
-      `-- report/         the page that shows it all
+      |-- emd_solvers.py  exact EMD solvers by other authors
+      |-- settings.py     options of a run and their defaults; machine.py: hardware and versions
+      |-- results_csv.py  measurements in a CSV file, appended cell by cell
+      |-- manifest.py     setting, versions, machine, seed and commit of a figure
+      |-- atomic_io.py    atomic writes and the lock of a folder; progress.py: the progress display
+      |-- canvas.py       drawing with Matplotlib; palette.py: colours
+      |-- finding.py      a figure together with its measurements
+      |-- summary.py      the results as Markdown
+      `-- report/         the results as one HTML page
+    demo/             what `sinkdist demo` runs
+
+Only public names of sinkdist are used, with one exception: `commands` shares
+`sinkdist.cli.options` (the --workers option, the layout of examples) and
+`sinkdist.cli.mistakes.stoppable` (Ctrl-C) with the commands of sinkdist itself. An import contract
+in pyproject.toml checks this.
 """

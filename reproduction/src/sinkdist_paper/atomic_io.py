@@ -1,4 +1,4 @@
-"""Files that are whole or not there, and folders that one process at a time writes to."""
+"""Atomic writes, and a lock that lets one process at a time write to a folder."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _LOCK = ".lock"
 
 
 def write(path: Path, content: bytes | str) -> None:
-    """Write a file, or replace it; whoever looks sees the old one or the new one, never a part.
+    """Write a file atomically: readers see the old content or the new one, never a part of it.
 
     Parameters
     ----------
     path : Path
-        The file; its folder is made if need be.
+        The file; its folder is created if necessary.
     content : bytes or str
         Text is written as UTF-8, with the line breaks that it has.
 
@@ -47,12 +47,12 @@ def write(path: Path, content: bytes | str) -> None:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Make a folder if need be, and keep other processes from writing there meanwhile.
+    """Create a folder if necessary, and hold its lock against other processes.
 
     Parameters
     ----------
     folder : Path
-        What is written to.
+        The folder to lock.
     """
     import filelock
 

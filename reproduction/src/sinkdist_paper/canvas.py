@@ -1,8 +1,8 @@
-"""Matplotlib, and how our figures look: the only file of the paper that imports it.
+"""Drawing figures with Matplotlib, in one style; the figures themselves do not import it.
 
-Figures are objects of their own, never pyplot's, so no display is needed and nobody else's figures
-are touched. Letters are those that Matplotlib carries, drawn as outlines: they are the same
-everywhere. The same records give the same file, to the byte.
+Figure objects are used, never pyplot, so no display is needed and figures of the caller are not
+touched. Fonts are those that Matplotlib ships, drawn as outlines. The same records give the same
+file, byte for byte.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sinkdist_paper.palette import COLOURS, FAINT, INK
 
 __all__ = ["NARROW", "save", "svg"]
 
-NARROW = 4.6  # inches: at this width, letters are still readable on a phone
+NARROW = 4.6  # inches: at this width, text is still readable on a phone
 _DPI = 200
 _STYLE: Any = {
     "font.family": "DejaVu Sans",
@@ -62,8 +62,8 @@ def svg(experiment: Experiment, records: Records, *, width: float | None = None)
     records : sequence of dict
         What it draws.
     width : float, optional
-        In inches, with letters of the same size; as wide as the figure asks for by default. A
-        narrower one is at most a little higher than wide, unless the figure itself makes room.
+        In inches, with text of the same size; `experiment.inches` by default. A narrower figure
+        is at most 1.05 times as high as wide, unless it changes its height itself.
 
     Returns
     -------

@@ -34,7 +34,7 @@ _LIST = "list"
 
 
 class Images(enum.StrEnum):
-    """The images of figures 2 and 3."""
+    """The images of the figures."""
 
     DIGITS = "digits"
     MNIST = "mnist"
@@ -46,16 +46,16 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="FIGURES",
-            help="fig1, fig2, fig3, fig4, fig5 or several of them; all; or list, which says what "
-            "they are and which have been measured.",
+            help="fig1, fig2, fig3, fig4, fig5 or several of them; all; or list, which shows the "
+            "figures and which of them have been measured.",
             show_default=False,
         ),
     ],
     data: Annotated[
         Images,
         typer.Option(
-            help="The images: 1,797 digits that scikit-learn carries, or MNIST as in the paper, "
-            "which is downloaded unless it is in the folder that SINKDIST_DATA names."
+            help="The images: the 1,797 digits that scikit-learn includes, or MNIST as in the "
+            "paper, which is downloaded unless it is in the folder that SINKDIST_DATA names."
         ),
     ] = Images.DIGITS,
     n: Annotated[
@@ -64,16 +64,16 @@ def reproduce(
             "--n",
             metavar="N",
             help="How many images; several numbers are separated by commas. By default "
-            "600,1200,1797 of the digits, and of MNIST what the paper has, 3000 to 25000.",
+            "600,1200,1797 of the digits; for MNIST, the numbers of the paper, 3000 to 25000.",
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A small version of everything, in minutes.")
+        bool, typer.Option("--quick", help="Run a small version of every experiment, in minutes.")
     ] = False,
     out: Annotated[
         Path, typer.Option(help="Folder for the measurements, the figures and the report.")
     ] = Path("sinkdist-paper"),
-    seed: Annotated[int, typer.Option(help="Where all random choices start.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of all random choices.")] = 0,
     workers: options.Workers = None,
     progress: Annotated[
         bool,
@@ -129,7 +129,7 @@ def _numbers(texts: list[str] | tuple[()]) -> list[int]:
 
 
 def _list(out: Path) -> None:
-    """Say which figures there are, and which of them have been measured."""
+    """Print the figures, and which of them have been measured."""
     from sinkdist_paper import manifest, run
     from sinkdist_paper.progress import duration
 
@@ -140,13 +140,13 @@ def _list(out: Path) -> None:
         elif about.finished:
             state = f"measured in {duration(about.seconds)}"
         else:
-            state = "begun"
+            state = "started"
         typer.echo(f"{name}  {title}  ({state})")
     typer.echo(f"Results are in '{out}'." if out.exists() else f"There is no folder '{out}' yet.")
 
 
 def _conclude(out: Path, report: Path) -> None:
-    """Say which claims hold, and where the report is."""
+    """Print the verdicts, and where the report is."""
     from sinkdist_paper import run
     from sinkdist_paper.finding import verdict
 

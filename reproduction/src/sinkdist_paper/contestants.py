@@ -1,8 +1,8 @@
 """The distances that the paper compares, and the values of their parameters that it tries.
 
 A contestant has one variant for each value of its parameter; a variant is one matrix of distances
-between all images. Matrices are stored, so a run that was interrupted goes on where it was, and the
-experiments on top of them never compute a distance twice.
+between all images. Matrices are stored, so an interrupted run resumes after the last finished tile,
+and the experiments never compute a distance twice.
 """
 
 from __future__ import annotations
@@ -47,11 +47,12 @@ class Variant:
     Attributes
     ----------
     name : str
-        What its matrix is called on disk.
+        The name of its matrix on disk.
     value : float or str
         The value of the parameter, or an empty text where there is none.
     distances : function
-        ``distances(images, **options)`` with the options of `pairwise` that say where and how.
+        ``distances(images, **options)``, with the options `out`, `workers` and `progress` of
+        `pairwise`.
     """
 
     name: str
@@ -66,11 +67,11 @@ class Contestant:
     Attributes
     ----------
     name : str
-        As it is called in files.
+        In files.
     label : str
-        As readers see it.
+        In figures and tables.
     parameter : str
-        What its variants differ in.
+        The name of the parameter in which its variants differ.
     variants : tuple of Variant
         At least one.
     """
@@ -99,7 +100,7 @@ def _independence(images: Images, *, power: float, **options: Any) -> Any:
 
 
 def _classic(images: Images, *, of: Callable[..., Any], **options: Any) -> Any:
-    """A distance that knows no ground."""
+    """A distance that does not use the ground metric."""
     return of(images.histograms, **options)
 
 
@@ -128,7 +129,7 @@ def _mahalanobis_variants(inverse: bool, widths: tuple[float, ...]) -> tuple[Var
     )
 
 
-# In the order of their cost, so that there is something to see soon.
+# From the cheapest to the most expensive, so that first results are there soon.
 ALL = (
     Contestant(
         "sinkhorn",
@@ -174,7 +175,7 @@ def stored_distances(
     workers: int | None = None,
     tell: Callable[[str], None],
 ) -> Array:
-    """The matrix of a variant, from disk as far as it is there.
+    """The matrix of a variant; tiles that are already on disk are not computed again.
 
     Parameters
     ----------
@@ -192,11 +193,11 @@ def stored_distances(
     Returns
     -------
     ndarray of shape (n, n)
-        Mapped from a file, so no more of it is in memory than is used.
+        Memory-mapped from a file.
     """
     folder.mkdir(parents=True, exist_ok=True)
     listener = _every_few_seconds(partial(_line, variant.name, tell))
-    matrix = variant.distances(  # checks that what is there is of these images
+    matrix = variant.distances(  # raises if the stored matrix is of other images
         images, out=folder / f"{variant.name}.zarr", workers=workers, progress=listener
     )
     flat = folder / f"{variant.name}.npy"
@@ -207,7 +208,7 @@ def stored_distances(
 
 
 def _flatten(matrix: sd.StoredMatrix, path: Path) -> None:
-    """Write a stored matrix as one plain file, whole or not at all."""
+    """Write a stored matrix as one .npy file, atomically."""
     unfinished = path.with_suffix(".part")
     flat = np.lib.format.open_memmap(unfinished, "w+", matrix.dtype, matrix.shape)
     for rows in _slabs(len(matrix)):
@@ -232,7 +233,7 @@ def _line(name: str, tell: Callable[[str], None], progress: sd.Progress) -> None
 def _every_few_seconds(
     listener: Callable[[sd.Progress], None],
 ) -> Callable[[sd.Progress], None]:
-    """A listener that is not told of every tile."""
+    """A listener that passes on a record every few seconds, and the last one."""
     last = -SECONDS_BETWEEN_LINES
 
     def listen(progress: sd.Progress) -> None:

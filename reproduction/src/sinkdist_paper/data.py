@@ -1,9 +1,9 @@
-"""The images of the experiments, as histograms: MNIST as in the paper, or the embedded digits.
+"""The images of the experiments, as histograms: MNIST as in the paper, or scikit-learn's digits.
 
-The paper has MNIST on a grid of 20 x 20 pixels, as the digits were before MNIST put them, by their
-centre of mass, into 28 x 28: here each digit's bounding box is put into the middle of 20 x 20. (The
-middle of the 28 x 28 would cut ink off three digits in four.) Subsets are nested: the first 3,000
-images of 5,000 are the 3,000, so one matrix of distances serves all sizes.
+The paper uses MNIST on a grid of 20 x 20 pixels, the size of the digits before MNIST centred them
+by mass in 28 x 28. Here the bounding box of each digit is placed in the middle of 20 x 20; cropping
+the 28 x 28 images instead would cut ink off three digits in four. Subsets are nested (a set of
+3,000 images is the beginning of the set of 5,000), so one matrix of distances serves all sizes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["AVAILABLE", "Images", "largest", "load"]
 AVAILABLE = ("digits", "mnist")
 
 _LARGEST = {"digits": 1_797, "mnist": 60_000}
-_FEWEST = 40  # below this the folds have no sense
+_FEWEST = 40  # fewer images make the folds too small
 _MNIST_SIDE = 20
 
 
@@ -64,12 +64,12 @@ def load(name: str, n: int, seed: int = 0) -> Images:
     Parameters
     ----------
     name : {"digits", "mnist"}
-        The 1,797 digits of 8 x 8 pixels that scikit-learn carries, or MNIST's 60,000 training
+        The 1,797 digits of 8 x 8 pixels that scikit-learn includes, or MNIST's 60,000 training
         images on 20 x 20.
     n : int
-        How many. The first ones of a larger draw with the same seed are those of a smaller one.
+        How many. With the same seed, a smaller draw is the beginning of a larger one.
     seed : int
-        Which ones.
+        Seed of the draw.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def load(name: str, n: int, seed: int = 0) -> Images:
 
 
 def _digits(chosen: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """The embedded digits."""
+    """The digits of scikit-learn."""
     from sinkdist_paper.demo import digits  # imports scikit-learn
 
     every = digits.load()
@@ -98,14 +98,14 @@ def _digits(chosen: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], npt
 
 
 def _mnist(chosen: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.uint8]]:
-    """MNIST's digits, put into the middle of the paper's grid."""
+    """MNIST's digits, centred on the paper's grid."""
     images, labels = mnist.training_set()
     ink = np.array([centred(images[i]) for i in chosen], dtype=np.float64)
     return ink.reshape(len(chosen), -1), labels[chosen]
 
 
 def centred(image: npt.NDArray[np.uint8], side: int = _MNIST_SIDE) -> npt.NDArray[np.uint8]:
-    """The bounding box of an image's ink, in the middle of a square; an odd space is below, right.
+    """Centre the bounding box of an image's ink in a square, rounding towards its top left corner.
 
     Examples
     --------
@@ -125,6 +125,6 @@ def centred(image: npt.NDArray[np.uint8], side: int = _MNIST_SIDE) -> npt.NDArra
 
 
 def _check_name(name: str) -> None:
-    """Refuse data that we do not have."""
+    """Raise if there are no such data."""
     if name not in AVAILABLE:
         raise InputError(f"'data' must be one of {', '.join(AVAILABLE)}. Got {name!r} instead.")

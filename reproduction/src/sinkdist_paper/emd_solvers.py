@@ -1,4 +1,4 @@
-"""Solvers of the exact EMD that figure 4 compares with, by other people.
+"""Exact EMD solvers by other authors, which figure 4 compares with.
 
 Each package is imported on first use, and in this file only. Input is converted to what a solver
 expects before the solving, so that the conversion is not timed.
@@ -28,14 +28,14 @@ class UnavailableError(ImportError):
 
 @dataclass(frozen=True, slots=True)
 class EmdSolver:
-    """A solver by other people.
+    """A solver by other authors.
 
     Attributes
     ----------
     name : str
-        What it is called in records and tables.
+        Its name in records and tables.
     label : str
-        The same with its origin, for captions.
+        The name with its origin, for captions.
     prepare : function
         From r, c and M to a function without arguments that returns the EMD. Raises
         `UnavailableError` where the package cannot be imported.
@@ -60,7 +60,7 @@ def _rubner(r: Array, c: Array, M: Array) -> Solve:
 
 
 def _fastemd(r: Array, c: Array, M: Array) -> Solve:
-    """Pele and Werman's emd_hat_gd_metric, in pyemd; its other backend is POT."""
+    """Pele and Werman's emd_hat_gd_metric, in pyemd, not its other backend, which is POT."""
     pyemd: Any = _module("pyemd", "pyemd")
     r, c, M = (np.ascontiguousarray(x, np.float64) for x in (r, c, M))
 

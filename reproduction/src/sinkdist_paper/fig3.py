@@ -1,7 +1,7 @@
 """Figure 3: by how much Sinkhorn distances exceed the EMD, as lambda grows.
 
-Two answers stand side by side: of solutions that have converged, and of the 20 iterations of
-Algorithm 1 that the paper's experiment on the same images makes do with.
+Measured twice: for converged solutions, and for the 20 iterations of Algorithm 1 that the paper
+uses on the same images.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LAMS = (1, 3, 5, 7, 9, 11, 15, 20, 30, 50, 100, 200)  # in multiples of 1 / q50(
 QUICK_LAMS = (1, 5, 9, 15, 20, 50, 100)
 ITERATIONS = 20
 TOLERANCE = 1e-8
-FEW_STEPS = 100_000  # a cap that no pair comes near
+MAX_ITER = 100_000  # no pair needs as many
 
 CONVERGED, FIXED = "converged", f"{ITERATIONS} iterations"
 HOVER = 0.10  # "hover above the values of EMD distances by about 10 %"
@@ -41,7 +41,7 @@ def cells(setting: Setting) -> list[Cell]:
 
     @cache
     def exact() -> tuple[data.Images, Array]:
-        """The images, and the EMD of each pair: once, for the first cell that asks."""
+        """The images, and the EMD of each pair; computed once."""
         images = data.load(setting.data, 2 * IMAGES, setting.seed)
         return images, _distances(images, setting, math.inf)
 
@@ -66,7 +66,7 @@ def _distances(images: data.Images, setting: Setting, lam: float, how: str = CON
     """The first images against the others."""
     shares = images.histograms.astype(np.float64)
     shares /= shares.sum(axis=1, keepdims=True)
-    stop: dict[str, Any] = {"tol": TOLERANCE, "max_iter": FEW_STEPS}
+    stop: dict[str, Any] = {"tol": TOLERANCE, "max_iter": MAX_ITER}
     if how == FIXED:
         stop = {"iterations": ITERATIONS}
     distances = pairwise(
@@ -145,8 +145,8 @@ def _decreases(converged: Records) -> Claim:
     falls = all(after < before for before, after in itertools.pairwise(medians))
     return Claim(
         "The Sinkhorn distance is larger than the EMD, and the gap decreases as lambda increases.",
-        f"The median gap {'falls' if falls else 'does not always fall'} with lambda, "
-        f"{_told(converged)}; the smallest gap of any pair is {least:.2g}.",
+        f"The median gap {'decreases' if falls else 'does not always decrease'} with lambda, "
+        f"{_medians(converged)}; the smallest gap of any pair is {least:.2g}.",
         falls and least >= -1e-6,
     )
 
@@ -164,8 +164,8 @@ def _hovers(converged: Records, fixed: Records) -> Claim:
         "Even with large values of lambda, Sinkhorn distances hover above the EMD by about 10 %.",
         f"Converged, the median gap at the largest lambda, {float(last['lam']):g} / q50(M), is "
         f"{float(last['median']):.2%}; {where}. {ITERATIONS} iterations are too few for a large "
-        f"lambda: the table no longer has the row sums r, and its cost is off by "
-        f"{float(unfinished['median']):+.0%} (median; {_told(fixed)}).",
+        f"lambda: the row sums of the table are not yet r, and its cost differs from the EMD by "
+        f"{float(unfinished['median']):+.0%} (median; {_medians(fixed)}).",
         holds,
     )
 
@@ -173,7 +173,7 @@ def _hovers(converged: Records, fixed: Records) -> Claim:
 def _not_close_at_nine(converged: Records) -> Claim:
     """Whether the distance at lambda = 9 is far from the EMD."""
     nine = [record for record in converged if record["lam"] == 9]
-    told = (
+    measured = (
         f"At lambda q50(M) = 9 the median gap is {float(nine[0]['median']):.0%}; nine pairs in ten "
         f"lie between {float(nine[0]['low']):.0%} and {float(nine[0]['high']):.0%}."
         if nine
@@ -181,13 +181,13 @@ def _not_close_at_nine(converged: Records) -> Claim:
     )
     return Claim(
         "For practical values such as lambda = 9 the distance is not numerically close to the EMD.",
-        told,
+        measured,
         float(nine[0]["median"]) > HOVER if nine else None,
     )
 
 
-def _told(records: Records) -> str:
-    """Medians at a few lambda, in words."""
+def _medians(records: Records) -> str:
+    """Medians at a few lambda, as text."""
     shown = [record for record in records if record["lam"] in (1, 9, 20, 50, 100, 200)]
     return ", ".join(f"{float(r['median']):.2%} at {float(r['lam']):g}" for r in shown)
 
@@ -211,10 +211,10 @@ def views(records: Records) -> list[View]:
 ABOUT = f"""\
 {IMAGES} images against {IMAGES} others, so all {IMAGES**2:,} pairs are of distinct images. For each
 pair and each lambda, in multiples of 1 / q50(M), the gap (d^lambda - EMD) / EMD, where the EMD is
-exact. Boxes hold the middle half of the pairs, whiskers nine in ten, the heavy line is the median.
+exact. Boxes show the middle half of the pairs, whiskers the middle 90 %, the thick line the median.
 
 The paper does not say when its iterations stop in this experiment, so there are two drawings. On
-the left solutions have converged (marginals within {TOLERANCE:g}). On the right are the
+the left, solutions have converged (marginals within {TOLERANCE:g}). On the right are the
 {ITERATIONS} iterations of Algorithm 1 that the paper uses on these images elsewhere; the distance
 is then <P, M> of its last iterate, whose row sums are not yet r, so it may be less than the EMD.
 """

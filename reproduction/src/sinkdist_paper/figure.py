@@ -1,7 +1,7 @@
-"""What a figure is: cells to measure one by one, a drawing of them, and claims judged by them.
+"""What a figure consists of: cells that are measured one by one, a drawing, and claims to judge.
 
-Measuring and drawing know nothing of each other but the records between them, which are rows of a
-CSV file: a figure can be drawn again, or judged again, from the file alone.
+Measuring and drawing share nothing but records, the rows of a CSV file: a figure can be drawn and
+judged again from the file alone.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Records: TypeAlias = Sequence[Record]
 
 
 def _say_nothing(text: str) -> None:
-    """Keep a line of text to ourselves."""
+    """Ignore a line of text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a reader asked for.
+    """The options of a run.
 
     Attributes
     ----------
@@ -33,15 +33,15 @@ class Setting:
     sizes : tuple of int
         How many of them; the values of N along figure 2.
     quick : bool
-        Whether a smaller version of everything is enough.
+        Whether to run a smaller version of every experiment.
     distances : Path
-        The folder where distance matrices are stored, and found again.
+        The folder of stored distance matrices.
     seed : int
-        Where all random choices start.
+        Seed of all random choices.
     workers : int, optional
         Threads.
     tell : function
-        Called now and then with a line of text on how far a long cell has come.
+        Called every few seconds with a line of text on the progress of a long cell.
     """
 
     data: str
@@ -55,15 +55,15 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The smallest piece of work that is kept once it is done.
+    """The smallest unit of work; its records are saved as soon as it is done.
 
     Attributes
     ----------
     key : mapping
-        The columns that name the cell; they stand in each of its records.
+        The columns that identify the cell; each of its records has them.
     measure : function
-        Called without arguments; gives the cell's records, without the columns of the key. There
-        may be none of them, where there is nothing to measure.
+        Called without arguments; returns the records of the cell, without the columns of the key.
+        There may be none.
     """
 
     key: Mapping[str, Scalar]
@@ -72,7 +72,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Something that the paper says, beside what was measured.
+    """A statement of the paper, with what was measured.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Claim:
     measured : str
         What was measured here, with the figures, in a sentence or two.
     holds : bool or None
-        Whether the measurement bears the claim out; None where it cannot tell.
+        Whether the measurement supports the claim; None if it does not decide it.
     """
 
     paper: str
@@ -91,7 +91,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A table for readers: a caption, the head, and rows of finished text."""
+    """A table of the report: a caption, column heads, and rows of formatted text."""
 
     caption: str
     head: tuple[str, ...]
@@ -109,19 +109,19 @@ class Experiment:
     title : str
         A few words for headings and for `sinkdist reproduce list`.
     about : str
-        What is measured and how, and what was chosen where the paper leaves it open; paragraphs
-        are separated by empty lines.
+        What is measured and how, and the choices made where the paper does not specify them.
+        Paragraphs are separated by empty lines.
     keys : tuple of str
-        The columns that name a cell.
+        The columns that identify a cell.
     inches : tuple of float
         Width and height of the drawing.
     cells : function
         From a `Setting` to the cells to measure.
     draw : function
-        From the records and an empty `matplotlib.figure.Figure` to nothing: it draws into it. It
-        needs no import of Matplotlib, and the modules of figures have none.
+        Called with the records and an empty `matplotlib.figure.Figure`, in which it draws. Modules
+        of figures do not import Matplotlib.
     claims : function
-        From the records to the claims that they judge.
+        From the records to judged claims.
     views : function
         From the records to tables.
     """

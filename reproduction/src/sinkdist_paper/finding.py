@@ -1,4 +1,4 @@
-"""A figure with its measurements: what the report is made of."""
+"""A figure with its measurements, from which the report is written."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Finding:
 
     @property
     def label(self) -> str:
-        """What readers call it."""
+        """Its name in texts, such as "Figure 1"."""
         return "Figure " + self.experiment.name.removeprefix("fig")
 
     def claims(self) -> Sequence[Claim]:
-        """What the paper says of it, judged; verdicts of NumPy's kind are made Python's own."""
+        """The claims of the paper about it, judged; `holds` is a Python bool or None."""
         return [
             replace(claim, holds=None if claim.holds is None else bool(claim.holds))
             for claim in self.experiment.claims(self.records)
@@ -47,11 +47,11 @@ class Finding:
 
 
 def verdict(claim: Claim) -> str:
-    """A judgement in words.
+    """The verdict on a claim, in words.
 
     Examples
     --------
     >>> verdict(Claim("The sky is blue.", "It was, on 3 of 3 days.", True))
     'Holds'
     """
-    return {True: "Holds", False: "Does not hold", None: "Cannot be told"}[claim.holds]
+    return {True: "Holds", False: "Does not hold", None: "Not decided here"}[claim.holds]

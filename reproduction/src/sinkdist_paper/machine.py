@@ -1,6 +1,6 @@
-"""What measurements were taken with: processor, memory, versions of packages, and our own commit.
+"""The machine and software of a measurement: processor, memory, package versions, commit.
 
-Nothing here tells whose machine it is: no names of hosts or users, and no paths.
+Nothing identifies the owner of the machine: no names of hosts or users, and no paths.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ PACKAGES = (
     "pyemd", "zarr", "threadpoolctl", "matplotlib", "torch", "jax",
 )  # fmt: skip
 _OWN_SOURCES = ":/reproduction/src"  # as git names it, from the root of the repository
-_SECONDS = 10.0  # the longest that a program is waited for
+_SECONDS = 10.0  # timeout of other programs
 
 
 def machine() -> dict[str, str | int]:
-    """The machine, in a few words: processor, cores that may be used, memory, and GPUs if any.
+    """Processor, cores that this process may use, memory, system, and GPUs if there are any.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def machine() -> dict[str, str | int]:
 
 
 def versions() -> dict[str, str]:
-    """The versions of sinkdist, of Python, and of those packages at work here that are installed.
+    """The versions of sinkdist, of Python, and of the packages of `PACKAGES` that are installed.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def cores() -> int:
 
 
 def _processor() -> str:
-    """The processor's name, as each system tells it."""
+    """The name of the processor, as the operating system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -107,7 +107,7 @@ def _processor() -> str:
 
 
 def _printed(*words: str) -> str:
-    """What a program prints; nothing where it is absent or fails."""
+    """The output of a program; an empty string if it is missing or fails."""
     if shutil.which(words[0]) is None:
         return ""
     try:

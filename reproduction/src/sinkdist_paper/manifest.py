@@ -1,7 +1,7 @@
-"""What stands beside a figure's measurements: how, when and with what they were taken.
+"""The manifest of a figure: how, when, with which versions and on which machine it was measured.
 
-A figure that was interrupted has several runs, maybe on several machines; each is written down.
-The file is there from the first cell on, so it also says which setting a folder belongs to.
+An interrupted figure has several runs, possibly on several machines; each is recorded. The file is
+written with the first cell, so it also says which setting a folder belongs to.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ FILE = "manifest.json"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One sitting.
+    """One run of the command.
 
     Attributes
     ----------
     started : str
-        When, in universal time.
+        When, in UTC.
     seconds : float
-        Spent measuring.
+        Time spent measuring.
     cells : int
-        Measured.
+        Number of cells measured.
     workers : int
-        Threads that were allowed.
+        Number of threads.
     code : str
         The commit of sinkdist, or its version where there is no checkout.
     machine, versions : dict
-        As `sinkdist_paper.machine` has them.
+        See `sinkdist_paper.machine`.
     """
 
     started: str
@@ -71,20 +71,20 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """All that is known of a figure's measurements.
+    """How a figure was measured.
 
     Attributes
     ----------
     figure, title : str
         Which figure.
     command : str
-        What measures it again.
+        The command that measures it again.
     setting : dict
         Data, sizes, quick or not, and the seed.
     finished : bool
-        Whether all cells are there, and the drawing is of them.
+        Whether all cells are measured and drawn.
     runs : tuple of Run
-        Those in which anything was measured.
+        The runs that measured at least one cell.
     """
 
     figure: str
@@ -96,13 +96,13 @@ class Manifest:
 
     @classmethod
     def new(cls, figure: str, title: str, setting: Setting) -> Manifest:
-        """Of a figure of which nothing is measured yet."""
+        """The manifest of a figure before its first cell."""
         written = settings.stored(setting)
         return cls(figure, title, settings.command([figure], written), written)
 
     @property
     def seconds(self) -> float:
-        """Spent measuring, in all runs."""
+        """Time spent measuring, in all runs."""
         return sum(run.seconds for run in self.runs)
 
     def with_run(self, run: Run) -> Manifest:

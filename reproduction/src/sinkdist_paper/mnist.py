@@ -1,8 +1,8 @@
-"""MNIST's files: where they are found, how they are fetched, what is in them.
+"""MNIST's files: where they are looked for, how they are downloaded, what they contain.
 
-A folder that the environment variable SINKDIST_DATA names is looked at first, then the cache, and
-last the mirrors. Files are checked by their sums wherever they come from, so a torn download or a
-set of the same name (there are several) is never taken for MNIST.
+They are looked for in the folder that the environment variable SINKDIST_DATA names, then in a
+cache, then on the mirrors. Their MD5 sums are always checked, so an incomplete download or another
+data set with the same file names is never taken for MNIST.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _content(path: Path, header: int) -> npt.NDArray[np.uint8]:
 
 
 def _find(name: str) -> Path:
-    """A file of the training set: the reader's own, or from the cache, or fetched."""
+    """A file of the training set: in SINKDIST_DATA, in the cache, or downloaded."""
     folder = os.environ.get("SINKDIST_DATA")
     for path in (Path(folder) / "mnist" / name, Path(folder) / name) if folder else ():
         if path.is_file():

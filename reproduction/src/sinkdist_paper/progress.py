@@ -20,27 +20,27 @@ from sinkdist import InputTypeError
 
 __all__ = ["Listener", "ProgressDisplay", "Step", "duration", "progress_listener"]
 
-_FEWEST = 3  # cells before their mean says anything about the others
-_BAR = 24  # letters
+_FEWEST = 3  # cells before the time left is estimated
+_BAR = 24  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A moment in the measuring of a figure.
+    """A step in the measuring of a figure.
 
     Attributes
     ----------
     figure : str
         "fig1" to "fig5".
     what : str
-        The cell that is about to be measured, how far a long one has come, or nothing when all
-        cells are done.
+        The cell that is about to be measured, the progress of a long one, or an empty string when
+        all cells are done.
     done, total : int
-        Cells of the figure; those of earlier runs are among those done.
+        Cells of the figure; `done` includes those of earlier runs.
     measured : int
-        Cells of this run.
+        Cells measured in this run.
     seconds : float
-        Spent on them.
+        Time spent on them.
     is_remark : bool
         Whether it is about a cell that an earlier step announced.
     """
@@ -55,7 +55,7 @@ class Step:
 
     @property
     def left(self) -> float | None:
-        """Seconds left, if the other cells are like those measured; None if it is too early."""
+        """Estimated seconds left, by the mean of the cells so far; None if there are too few."""
         if self.measured < _FEWEST or self.done >= self.total:
             return None
         return self.seconds / self.measured * (self.total - self.done)
@@ -133,9 +133,9 @@ def sentence(step: Step, with_name: bool = True) -> str:
     Parameters
     ----------
     step : Step
-        The moment.
+        The step to describe.
     with_name : bool
-        Whether the line begins with the figure.
+        Whether the line begins with the name of the figure.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def progress_listener(progress: Any) -> Iterator[Listener]:
     Parameters
     ----------
     progress : bool or function
-        What was asked for.
+        Whether to show a display, or the function to call.
     """
     if progress is True:
         with ProgressDisplay() as display:

@@ -1,9 +1,10 @@
 """The classification experiment of section 5.1: folds, kernels, and support vector machines.
 
-The images are cut into 4 folds; each is trained on once, and the other 3 are the test. That is
-repeated 6 times. Within a training fold the bandwidth t, the constant C and the parameter of the
-distance are chosen together, by the error over 2 repeats of 2 folds; of equal ones, the first. The
-kernel of a training fold is repaired once, and parts of a positive semi-definite matrix are so too.
+The images are split into 4 folds; each is the training set once, and the other 3 are the test set.
+This is repeated 6 times. Within a training fold, the bandwidth t, the constant C and the parameter
+of the distance are chosen together, by the error over 2 repeats of 2-fold cross-validation; ties go
+to the first candidate. The kernel of a training fold is made positive semi-definite once; its
+submatrices then are, too.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ FOLDS, REPEATS = 4, 6
 INNER_FOLDS, INNER_REPEATS = 2, 2
 CONSTANTS = (1e-2, 1e0, 1e2, 1e4)
 _QUANTILES = ("q10", "q20", "q50")
-_SAMPLE = 100_000  # distances that quantiles are taken of
+_SAMPLE = 100_000  # distances from which quantiles are estimated
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """One experiment: who is trained on and who is tested."""
+    """One experiment: the indices of training and test images."""
 
     repeat: int
     fold: int
@@ -45,18 +46,18 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What one variant of a distance came to in one experiment.
+    """The result of one variant of a distance in one experiment.
 
     Attributes
     ----------
     bandwidth : str
         The name of the chosen t.
     t, C, shift : float
-        The chosen bandwidth and constant, and what was added to the kernel's diagonal.
+        The chosen bandwidth and constant, and the term added to the diagonal of the kernel.
     inner_error : float
-        The error in the cross-validation that chose them.
+        The cross-validation error by which they were chosen.
     error : float
-        Of the test, a share.
+        The share of wrong answers on the test set.
     """
 
     bandwidth: str
@@ -68,7 +69,7 @@ class Trial:
 
 
 def splits(n: int, repeats: int, seed: int) -> Iterator[Split]:
-    """All experiments on `n` images: one fold to train on, the others to test."""
+    """All experiments on `n` images: one fold for training, the others for testing."""
     for repeat in range(repeats):
         folds = KFold(FOLDS, shuffle=True, random_state=seed + repeat)
         for fold, (others, one) in enumerate(folds.split(np.arange(n))):
@@ -83,7 +84,7 @@ def run(
     seed: int,
     workers: int,
 ) -> list[Trial]:
-    """One experiment with one contestant.
+    """Run one experiment with one contestant.
 
     Parameters
     ----------
@@ -92,17 +93,16 @@ def run(
     labels : ndarray, shape (n,)
         The digits.
     split : Split
-        Who is trained on.
+        Training and test images.
     seed : int
-        For the inner folds, and the sample that quantiles are taken of.
+        Seed of the inner folds, and of the sample from which quantiles are estimated.
     workers : int
         Threads.
 
     Returns
     -------
     list of Trial
-        One for each variant; the variant that the paper would use is the first with the smallest
-        `inner_error`.
+        One for each variant. The paper would use the first one with the smallest `inner_error`.
     """
     inner = list(_inner_splits(len(split.train), seed + split.repeat))
     answers = []
@@ -116,7 +116,7 @@ def run(
 
 
 def _inner_splits(n: int, seed: int) -> Iterator[tuple[Index, Index]]:
-    """The folds within a training fold: who is fitted, who is left to see the error."""
+    """The folds within a training fold: indices for fitting, indices for the error."""
     for repeat in range(INNER_REPEATS):
         folds = KFold(INNER_FOLDS, shuffle=True, random_state=seed * INNER_REPEATS + repeat)
         yield from folds.split(np.arange(n))
@@ -151,7 +151,7 @@ def _trial(
 
 
 def _bandwidths(train: Array, seed: int) -> list[tuple[str, float]]:
-    """The values of t with their names; quantiles of 0, which are the lowest, are left out."""
+    """The values of t with their names; quantiles that are 0 are left out."""
     one, *quantiles = similarity.bandwidths(train, sample=_SAMPLE, seed=seed).tolist()
     named = zip(reversed(_QUANTILES), reversed(quantiles), strict=False)
     return [("1", one), *reversed(list(named))]
@@ -162,7 +162,7 @@ def _errors(
 ) -> Iterator[float]:
     """Train on one kernel, test on the other: the share of wrong answers for each C, ascending.
 
-    Where no coefficient of a machine has reached its bound C, a larger C changes nothing.
+    If no coefficient of a machine has reached its bound C, a larger C changes nothing.
     """
     error, bounded = 1.0, True
     for C in constants:

@@ -1,8 +1,8 @@
-"""Measurements in a CSV file that grows cell by cell, and outlives whatever stops the run.
+"""Measurements in a CSV file that is appended to cell by cell, and survives interruptions.
 
-A line is a record; the columns of the key name its cell, and the last column says how many lines
-the cell has. So the file alone tells which cells are whole: one of which a kill left a part is
-measured again, and a cell in which there was nothing to measure has a single line that says 0.
+A line is a record; the columns of the key identify its cell, and the last column is the number of
+lines of the cell. So the file alone says which cells are complete: an incomplete one is measured
+again, and a cell without records has a single line with the number 0.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class ResultsFile:
     Parameters
     ----------
     path : Path
-        The CSV file; made with the first cell.
+        The CSV file; created with the first cell.
     keys : sequence of str
-        The columns that name a cell.
+        The columns that identify a cell.
 
     Examples
     --------
@@ -56,12 +56,12 @@ class ResultsFile:
         self._keys = tuple(keys)
         self._columns: tuple[str, ...] = ()
         self._cells: dict[Key, list[Record]] = {}
-        self._is_clean = True  # whether the file holds whole cells and nothing else
+        self._is_clean = True  # whether the file holds complete cells and nothing else
         if path.exists():
             self._read()
 
     def cells(self) -> list[dict[str, Scalar]]:
-        """The keys of all cells that are here."""
+        """The keys of all complete cells."""
         return [dict(zip(self._keys, key, strict=True)) for key in self._cells]
 
     def records(self) -> list[Record]:
@@ -73,12 +73,12 @@ class ResultsFile:
         return self._key(key) in self._cells
 
     def add(self, key: Mapping[str, Scalar], records: Iterable[Record]) -> None:
-        """Write down the records of a cell; they are on disk when this returns.
+        """Save the records of a cell; they are on disk when this returns.
 
         Parameters
         ----------
         key : mapping
-            The columns that name the cell.
+            The columns that identify the cell.
         records : iterable of dict
             Without the columns of the key; there may be none.
         """
@@ -112,7 +112,7 @@ class ResultsFile:
         return {column: column for column in self._head}
 
     def _lines(self) -> list[Record]:
-        """All whole cells, as lines of the file."""
+        """All complete cells, as lines of the file."""
         return [
             record | {LINES: len(records)}
             for key, records in self._cells.items()
@@ -120,15 +120,15 @@ class ResultsFile:
         ]
 
     def _key(self, key: Mapping[str, Scalar]) -> Key:
-        """The name of a cell; numbers that are equal are the same name."""
+        """The key of a cell as a tuple; equal numbers give equal keys."""
         if set(key) != set(self._keys):
             raise ValueError(f"A cell is named by {self._keys}. Got {tuple(key)} instead.")
         return tuple(_plain(key[column]) for column in self._keys)
 
     def _read(self) -> None:
-        """Read the whole cells of the file."""
+        """Read the complete cells of the file."""
         content = self.path.read_bytes()
-        end = content.rfind(b"\n") + 1  # what follows is a line that was not finished
+        end = content.rfind(b"\n") + 1  # after it, there is an incomplete line
         self._is_clean = end == len(content)
         lines = content[:end].decode("utf-8", errors="replace").splitlines()
         if not lines:
@@ -147,7 +147,7 @@ class ResultsFile:
             values = {column: value for column, value in row.items() if value is not None}
             count = values.pop(LINES, None)
             if len(row) != len(head) or not isinstance(count, int):
-                self._is_clean = False  # damaged: its cell will lack a line
+                self._is_clean = False  # damaged: its cell will be incomplete
                 continue
             key = tuple(values.get(column, "") for column in self._keys)
             wanted[key] = count
@@ -162,7 +162,7 @@ def _text(head: Sequence[str], lines: Iterable[Record]) -> str:
 
 
 def _cells(line: str) -> list[Scalar | None]:
-    """The cells of a line; None where there is nothing, not even an empty text."""
+    """The cells of a line; None for a missing value, which differs from an empty text."""
     return [
         quoted[1:-1].replace('""', '"') if quoted else _value(bare) if bare else None
         for quoted, bare in _CELL.findall(line)
@@ -170,7 +170,7 @@ def _cells(line: str) -> list[Scalar | None]:
 
 
 def _plain(value: Any) -> Scalar:
-    """A value as it is read back: text that looks like a number is one, and truth is 0 or 1."""
+    """A value as it is read back: text that looks like a number is one, and booleans are 0 or 1."""
     value = value.item() if hasattr(value, "item") else value
     if isinstance(value, bool):
         return int(value)
@@ -180,11 +180,11 @@ def _plain(value: Any) -> Scalar:
         return _value(value) if value else ""
     if not isinstance(value, int | float):
         raise TypeError(f"A record holds text and numbers. Got {value!r} instead.")
-    return math.nan if value != value else value  # one nan for all, so that keys can be compared
+    return math.nan if value != value else value  # one nan object, so that keys can be compared
 
 
 def _written(value: Scalar | None) -> str:
-    """A value in the file: floats come back to the bit; an empty text is more than nothing."""
+    """A value in the file: floats are read back exactly; an empty text is quoted."""
     if isinstance(value, str):
         needs_quotes = value == "" or set(value) & set(',"')
         return '"' + value.replace('"', '""') + '"' if needs_quotes else value

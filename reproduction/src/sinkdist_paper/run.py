@@ -1,6 +1,6 @@
-"""One figure after the other: measure the cells that are missing, draw, and write the report.
+"""Runs the figures one after the other: measures missing cells, draws, and writes the report.
 
-Every cell is on disk as soon as it is measured. Whatever stops a run, the same call goes on behind
+Every cell is on disk as soon as it is measured; after an interruption, the same call resumes after
 the last finished cell.
 """
 
@@ -23,7 +23,7 @@ from sinkdist_paper.results_csv import ResultsFile
 
 __all__ = ["FIGURES", "REPORT", "TITLES", "chosen", "experiment", "findings", "reproduce"]
 
-# The titles also stand with the figures; here they can be read without importing those.
+# Each figure has its title, too; these can be listed without importing the figures.
 TITLES = {
     "fig1": "The transportation polytope and the balls in it",
     "fig2": "Classifying digits: test error against the number of images",
@@ -37,7 +37,7 @@ REPORT, SUMMARY = "report.html", "README.md"
 
 
 def experiment(name: str) -> Experiment:
-    """A figure of the paper; its module is imported when it is asked for.
+    """A figure of the paper; its module is imported on first use.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def experiment(name: str) -> Experiment:
 
 
 def chosen(names: Sequence[str]) -> tuple[str, ...]:
-    """The figures that names stand for, in the order of the paper.
+    """The figures with these names, in the order of the paper.
 
     Examples
     --------
@@ -69,27 +69,27 @@ def reproduce(
     *,
     progress: bool | Callable[[Step], object] = True,
 ) -> Path:
-    """Measure and draw figures of the paper, and write a report on all that are in the folder.
+    """Measure and draw figures of the paper, and write a report on all figures in the folder.
 
     Parameters
     ----------
     names : sequence of str
         "fig1" to "fig5", or "all".
     setting : Setting
-        What is measured, as `settings.asked` makes it.
+        The options of the run, made by `settings.asked`.
     out : Path
-        The folder of the results. What an earlier call measured there under the same setting is
-        kept and not measured again; another setting is an error.
+        The folder of the results. Cells that an earlier call with the same setting measured are
+        not measured again; results of another setting in the folder are an error.
     progress : bool or function
-        Show which cell is measured and the time left: a bar in a terminal, lines in a log; or a
-        function that is called with each `Step`.
+        Whether to show which cell is measured and the time left (a bar in a terminal, lines in a
+        log), or a function that is called with each `Step`.
 
     Returns
     -------
     Path
-        The report, one HTML page; the same in short stands beside it, as Markdown.
+        The report, one HTML page; a summary in Markdown is in the same folder.
     """
-    from sinkdist_paper import report  # imports Matplotlib: before work, not after it
+    from sinkdist_paper import report  # imports Matplotlib: if it fails, then before any measuring
 
     figures = chosen(names)
     with atomic_io.held(out), progress_listener(progress) as listener:
@@ -103,7 +103,7 @@ def reproduce(
 
 
 def findings(out: Path) -> list[Finding]:
-    """All figures in a folder that are measured completely, in the order of the paper.
+    """All completely measured figures in a folder, in the order of the paper.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def findings(out: Path) -> list[Finding]:
 
 
 def _finish(figure: Experiment, setting: Setting, folder: Path, listener: Listener) -> None:
-    """Measure what is missing of a figure, and draw it."""
+    """Measure the missing cells of a figure, and draw it."""
     from sinkdist_paper import canvas
 
     before = manifests.read(folder) or Manifest.new(figure.name, figure.title, setting)
@@ -135,7 +135,7 @@ def _finish(figure: Experiment, setting: Setting, folder: Path, listener: Listen
 def _measure(
     figure: Experiment, setting: Setting, results: ResultsFile, before: Manifest, listener: Listener
 ) -> Manifest:
-    """Measure the cells that are missing, one by one; each is on disk before the next begins."""
+    """Measure the missing cells one by one; each is saved before the next begins."""
     about, run = before, None
     state = Step(figure.name, "", 0, 0)
 
@@ -170,22 +170,22 @@ def _timed(cell: Cell) -> tuple[list[Record], float]:
 
 
 def _named(key: Mapping[str, Scalar]) -> str:
-    """A cell in words."""
+    """The key of a cell as text."""
     return ", ".join(f"{column}={_short(value)}" for column, value in key.items())
 
 
 def _short(value: Scalar) -> str:
-    """A value, without digits that nobody reads."""
+    """A value as text, floats in six digits."""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _results(figure: Experiment, folder: Path) -> ResultsFile:
-    """The measurements of a figure."""
+    """The saved measurements of a figure."""
     return ResultsFile(folder / f"{figure.name}.csv", figure.keys)
 
 
 def _check_setting(setting: Setting, out: Path) -> None:
-    """Refuse a folder that holds results of another setting."""
+    """Raise if the folder holds results of another setting."""
     here = settings.stored(setting)
     for name in FIGURES:
         about = manifests.read(out / name)
@@ -197,7 +197,7 @@ def _check_setting(setting: Setting, out: Path) -> None:
 
 
 def _check_cells(cells: Sequence[Cell], results: ResultsFile) -> None:
-    """Refuse measurements of other cells: drawn with the rest, they would mislead."""
+    """Raise if the file holds cells that are not of this figure: they would be drawn with it."""
     known = {tuple(sorted(cell.key.items())) for cell in cells}
     for key in results.cells():
         if tuple(sorted(key.items())) not in known:

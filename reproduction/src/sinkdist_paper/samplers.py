@@ -1,6 +1,6 @@
 """Random histograms and random ground metrics, as in section 5.3 of the paper.
 
-Apart from the figures because two of them, and whoever repeats them, draw from the same source.
+Separate from the figures because two of them use the same samplers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def uniform_simplex(n: int, d: int, rng: np.random.Generator) -> Array:
 
     Exponential variables divided by their sum are uniform on the simplex, as are the spacings of
     sorted uniform variables that Smith and Tromble (2004, "Sampling uniformly from the unit
-    simplex"), whom the paper cites, recommend; these need no sorting.
+    simplex"), which the paper cites, recommend; this needs no sorting.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def uniform_simplex(n: int, d: int, rng: np.random.Generator) -> Array:
     d : int
         How many bins each has.
     rng : numpy.random.Generator
-        Where randomness comes from.
+        The random number generator.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def random_metric(d: int, rng: np.random.Generator) -> Array:
     d : int
         How many bins, at least 2.
     rng : numpy.random.Generator
-        Where randomness comes from.
+        The random number generator.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What is run by default, the checks on what was asked for, and how two requests differ."""
+"""The options of a run: their defaults, their checks, and how two sets of them differ."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FEWEST = 40  # images: below this, folds are too small
 
 
 def default_sizes(data: str, quick: bool) -> tuple[int, ...]:
-    """How many images are used where nobody says so: of MNIST, the paper's numbers.
+    """The default numbers of images; for MNIST, those of the paper.
 
     Examples
     --------
@@ -46,11 +46,11 @@ def asked(
     data : {"digits", "mnist"}
         The images.
     sizes : sequence of int
-        How many of them; the paper's numbers, or fewer of the smaller data, by default.
+        Numbers of images; `default_sizes` if empty.
     quick : bool
-        Whether a smaller version of everything is enough.
+        Whether to run a smaller version of every experiment.
     seed : int
-        Where all random choices start.
+        Seed of all random choices.
     workers : int, optional
         Threads; all cores by default.
 
@@ -76,7 +76,7 @@ def asked(
 
 
 def stored(setting: Setting) -> dict[str, Any]:
-    """What decides the results, as it is written down: neither folders nor threads do.
+    """The options that determine the results, for the manifest; folders and threads do not.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def stored(setting: Setting) -> dict[str, Any]:
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
-    """Where two written settings differ, in words; nothing where they agree.
+    """The differences of two stored settings, as text; empty if they agree.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
 
 
 def command(figures: Sequence[str], written: Mapping[str, Any]) -> str:
-    """The command line that measures these figures under a written setting.
+    """The command that measures these figures with a stored setting.
 
     Examples
     --------

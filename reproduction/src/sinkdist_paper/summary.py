@@ -1,4 +1,4 @@
-"""The findings as a page of Markdown, for those who keep the results in a repository."""
+"""The results as a Markdown page, to be kept in a repository beside the report."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def summary(findings: Sequence[Finding]) -> str:
         "\n\n".join(
             [
                 "# The paper, rerun",
-                "Written by the command below. Measurements (CSV), drawings and how each was made "
-                "(manifest.json) are in the folder of each figure. The same with more "
-                "words is one page, [report.html](report.html).",
+                "Written by the command below. The folder of each figure holds its measurements "
+                "(CSV), its drawing and its manifest.json (setting, versions, machine). "
+                "[report.html](report.html) is the full report, on one page.",
                 f"```\n{command}\n```",
                 _origin(findings),
                 "## What holds",
@@ -46,7 +46,7 @@ def summary(findings: Sequence[Finding]) -> str:
 
 
 def _origin(findings: Sequence[Finding]) -> str:
-    """The machine, in a sentence; each figure's manifest says more."""
+    """The machine and versions of the last run; the manifests have those of every run."""
     run = findings[-1].manifest.runs[-1]
     facts = ", ".join(f"{name} {value}" for name, value in run.versions.items())
     hours = sum(finding.manifest.seconds for finding in findings) / 3600

@@ -1,7 +1,7 @@
 """Algorithm 1 as the paper prints it, with its test on the change of x, in plain NumPy.
 
-Apart from `sinkdist.solvers`, which are what the package uses: this is what a reader of the paper
-would type in, and what figures 4 and 5 are about. Histograms are columns here, as in the paper.
+This is the algorithm that figures 4 and 5 are about, as a reader of the paper would write it; the
+solvers of sinkdist are not used. Histograms are columns here, as in the paper.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ CHANGE = 0.01  # the paper's threshold on the Euclidean norm of the change of x
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
-    """What came of many pairs.
+    """The results for many pairs.
 
     Attributes
     ----------
     values : ndarray of float, shape (n,)
         ``<P, M>`` of each pair's last iterate.
     iterations : ndarray of int, shape (n,)
-        Updates of x until it changed by no more than the threshold, or until none were left.
+        Updates of x until it changed by no more than the threshold, at most `most`.
     stopped : ndarray of bool, shape (n,)
-        Whether x came to rest.
+        Whether the last change of x was within the threshold.
     """
 
     values: Array
@@ -40,7 +40,7 @@ class Run:
 def algorithm1(
     M: Array, lam: float, r: Array, c: Array, *, change: float = CHANGE, most: int = 10_000
 ) -> tuple[float, int]:
-    """One pair, with the test at every iteration; the value and the number of iterations.
+    """The value and the number of iterations of one pair, tested at every iteration.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def algorithm1(
 def algorithm1_columns(
     M: Array, lam: float, r: Array, C: Array, *, change: float = CHANGE, most: int = 10_000
 ) -> Run:
-    """Many pairs at once; each leaves with its own number of iterations when its x is at rest.
+    """Many pairs at once; each stops when the change of its x is within the threshold.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def algorithm1_columns(
     change : float
         The threshold on the norm of the change of a column of x.
     most : int
-        Updates after which a pair is given up.
+        The largest number of updates of a pair.
 
     Returns
     -------
@@ -93,10 +93,10 @@ def algorithm1_columns(
     left, x = np.arange(n), np.full(R.shape, 1.0 / len(R))
     for iteration in range(1, most + 1):
         before, x = x, _updated(K, R[:, left], C[:, left], x)
-        at_rest = np.linalg.norm(x - before, axis=0) <= change
-        if at_rest.any():
-            ends[:, left[at_rest]], iterations[left[at_rest]] = x[:, at_rest], iteration
-            left, x = left[~at_rest], x[:, ~at_rest]
+        stopping = np.linalg.norm(x - before, axis=0) <= change
+        if stopping.any():
+            ends[:, left[stopping]], iterations[left[stopping]] = x[:, stopping], iteration
+            left, x = left[~stopping], x[:, ~stopping]
         if left.size == 0:
             break
     ends[:, left] = x

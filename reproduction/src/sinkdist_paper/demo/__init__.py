@@ -1,12 +1,10 @@
 """The demo: all pairs of scikit-learn's digits, their nearest neighbours, and a picture of them.
 
-    digits      the images as histograms          (scikit-learn)
-    neighbours  who is near whom, and who is wrong
-    picture     queries with their neighbours     (Matplotlib)
-    report      the words, the table, the summary (Rich)
-    course      one after the other
-
-It is a program on top of the package, using nothing but its public names.
+digits      the images as histograms             (scikit-learn)
+neighbours  nearest neighbours and their errors
+picture     images with their neighbours         (Matplotlib)
+report      the text, the table, the summary     (Rich)
+main        runs these steps in order
 """
 
 from sinkdist_paper.demo.main import run

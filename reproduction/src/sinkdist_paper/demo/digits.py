@@ -1,7 +1,7 @@
-"""The digits: 1,797 handwritten ones of 8 x 8 pixels that scikit-learn carries with it.
+"""The 1,797 handwritten digits of 8 x 8 pixels that scikit-learn includes.
 
-The one file that imports scikit-learn. An image becomes a histogram by dividing its ink by the
-total, so the same stroke written with more pressure is the same histogram.
+The only file of the demo that imports scikit-learn. An image becomes a histogram by dividing its
+ink by the total, so the same stroke drawn darker is the same histogram.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Digits:
 
 
 def load(n: int | None = None) -> Digits:
-    """All digits, or the first `n`: the set goes through 0 to 9 in turn, so these are balanced."""
+    """All digits, or the first `n`: the set repeats 0 to 9, so these are balanced."""
     ink, labels = load_digits(return_X_y=True)
     if n is not None and not FEWEST <= n <= len(ink):
         raise InputError(f"'n' must be between {FEWEST} and {len(ink)}. Got {n} instead.")

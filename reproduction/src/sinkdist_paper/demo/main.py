@@ -1,4 +1,4 @@
-"""The course of the demo: load, compare, rank, draw, report."""
+"""The demo from start to end: load, compare, rank, draw, report."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from sinkdist_paper.demo import picture, report
 from sinkdist_paper.demo.neighbours import Ranking, choose_queries, rank
 
 LAM = 9.0
-WARM_UP = 100  # images, enough that pairs are solved in blocks as they are in the full run
+WARM_UP = 100  # images: enough to be solved in blocks, as in the full run
 Matrix: TypeAlias = NDArray[np.float64]
 
 
 def run(
     out: Path, *, n: int | None = None, workers: int | None = None, console: Console | None = None
 ) -> report.Summary:
-    """Compare the first `n` digits with each other and show what came of it.
+    """Compare the first `n` digits with each other and show the results.
 
     Parameters
     ----------
     out : Path
-        Folder for the picture and the summary; made when it is not there.
+        Folder for the picture and the summary; created if necessary.
     n : int, optional
         How many of the 1,797 digits to use; all of them by default.
     workers : int, optional
         Threads for the Sinkhorn distances; all cores by default.
     console : rich.console.Console, optional
-        Where the words go; stdout by default.
+        Where to print; stdout by default.
 
     Returns
     -------
     Summary
-        The numbers, as they also stand in ``summary.json``.
+        The numbers, as in ``summary.json``.
     """
     console = Console() if console is None else console
     digits = source.load(n)
@@ -63,17 +63,17 @@ def run(
 
 
 def _make_folder(out: Path) -> None:
-    """Make the folder, or say before any work that nothing can be written there."""
+    """Create the folder; raise before any work if it cannot be written to."""
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"The folder '{out}' cannot be made: {error.strerror}.") from error
+        raise InputError(f"The folder '{out}' cannot be created: {error.strerror}.") from error
     if not os.access(out, os.W_OK):
         raise InputError(f"The folder '{out}' cannot be written to: name another one.")
 
 
 def _prepare(digits: source.Digits, workers: int | None) -> float:
-    """Have the loops compiled on a few images, so that the timing is of the work alone."""
+    """Compile on a few images, so that compiling is not timed."""
     start = perf_counter()
     sinkhorn(digits.histograms[:WARM_UP], workers=workers)
     return perf_counter() - start
@@ -105,7 +105,7 @@ def sinkhorn(
     workers: int | None,
     progress: bool = False,
 ) -> Matrix:
-    """All Sinkhorn distances between the rows; the report shows these very lines."""
+    """All Sinkhorn distances between the rows; the report prints the same lines."""
     ground = sd.Ground.grid(source.SIDE, source.SIDE).scaled()
     matrix: Matrix = sd.pairwise(rows, ground=ground, lam=LAM, workers=workers, progress=progress)
     return matrix

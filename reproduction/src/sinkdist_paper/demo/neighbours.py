@@ -1,6 +1,6 @@
-"""Nearest neighbours in a matrix of distances: who is near, who is wrong, what is worth showing.
+"""Nearest neighbours in a matrix of distances: their order, their errors, and images to show.
 
-Pure functions on arrays, apart from the digits and from the drawing.
+Pure functions of arrays, separate from the data and the drawing.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ class Ranking:
     """The nearest neighbours of every image under one distance.
 
     `meaning` says in a few words what the distance compares, `nearest` holds the indices, nearest
-    first, and `wrong` says whose nearest neighbour shows another digit: the mistakes of the
-    1-nearest-neighbour rule, each image left out in turn.
+    first, and `wrong` marks images whose nearest neighbour shows another digit: the leave-one-out
+    errors of the 1-nearest-neighbour rule.
     """
 
     name: str
@@ -49,7 +49,7 @@ def rank(
     *,
     seconds: float,
 ) -> Ranking:
-    """The `SHOWN` nearest neighbours of each row, itself left out; ties go to the lower index."""
+    """The `SHOWN` nearest neighbours of each row, without itself; ties go to the lower index."""
     others = np.array(distances)
     np.fill_diagonal(others, np.inf)
     nearest = np.argsort(others, axis=1, kind="stable")[:, :SHOWN]
@@ -59,15 +59,15 @@ def rank(
 def chance_gap(one: Ranking, other: Ranking) -> int:
     """The largest gap in mistakes that chance alone would explain, 19 times in 20.
 
-    Only images on which one is right and the other wrong tell the two apart. If each of these falls
-    to either side by the toss of a coin, the gap has the standard deviation sqrt(their number).
+    Only images on which exactly one of the two is wrong contribute to the gap. If each favours
+    either side with probability 1/2, the gap has the standard deviation sqrt(their number).
     """
     return int(2 * sqrt(np.count_nonzero(one.wrong != other.wrong)))
 
 
 @dataclass(frozen=True)
 class Queries:
-    """Images worth showing: those that the distances judge differently, and ordinary ones."""
+    """Images to show: some on which the distances disagree, and ordinary ones."""
 
     disputed: tuple[int, ...]
     ordinary: tuple[int, ...]
@@ -81,7 +81,7 @@ def choose_queries(
     disputed: int = 5,
     ordinary: int = 3,
 ) -> Queries:
-    """Pick images to show, always the same ones, and fair to both sides.
+    """Choose images to show, deterministically and without favouring a distance.
 
     Disputed images are taken in turn from those where `first` is right and some other distance
     wrong, and from those where it is the other way round; ordinary ones are right under all.
@@ -109,6 +109,6 @@ def _varied(indices: NDArray[np.int64], labels: NDArray[np.int64]) -> list[int]:
 
 
 def _in_turn(one: list[int], other: list[int]) -> list[int]:
-    """Items of both lists by turns, then the rest of the longer."""
+    """Items of both lists alternately, then the rest of the longer one."""
     both = [item for pair in zip(one, other, strict=False) for item in pair]
     return both + one[len(other) :] + other[len(one) :]

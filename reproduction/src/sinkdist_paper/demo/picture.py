@@ -1,7 +1,7 @@
-"""The picture: queries with their nearest neighbours under each distance, drawn with Matplotlib.
+"""The picture: images with their nearest neighbours under each distance, drawn with Matplotlib.
 
-The one file that imports Matplotlib. It uses figure objects only, never pyplot, so it neither
-needs a display nor touches the caller's own figures.
+The only file of the demo that imports Matplotlib. It uses figure objects, never pyplot, so no
+display is needed and figures of the caller are not touched.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from sinkdist_paper.demo.digits import SIDE, Digits
 from sinkdist_paper.demo.neighbours import SHOWN, Queries, Ranking
 
-# Vermilion of Okabe and Ito's palette, which colour-blind readers tell from grey; the frame and the
-# label of a wrong neighbour say the same without any colour.
+# Vermilion of Okabe and Ito's palette, which colour-blind readers can distinguish from grey; wrong
+# neighbours also have a thick frame and a label.
 WRONG = "#D55E00"
 INK = "#1a1a1a"
 FAINT = "#666666"
@@ -66,7 +66,7 @@ class _Sheet:
     def write(
         self, x: float, y: float, words: str, size: float, *, colour: str = INK, bold: bool = False
     ) -> None:
-        """Put words on the sheet, their last line standing on (x, y)."""
+        """Write text with the baseline of its last line at (x, y)."""
         self.figure.text(
             x / self.width,
             y / self.height,
@@ -78,7 +78,7 @@ class _Sheet:
         )
 
     def image(self, x: float, y: float, histogram: NDArray[np.float64], wrong: str = "") -> None:
-        """Put an image with its corner at (x, y), framed and labelled when it is a wrong one."""
+        """Draw an image with its corner at (x, y); `wrong` is the label of a wrong neighbour."""
         axes = self.figure.add_axes(
             (x / self.width, y / self.height, CELL / self.width, CELL / self.height)
         )
@@ -143,15 +143,15 @@ def _row(sheet: _Sheet, y: float, query: int, digits: Digits, rankings: Sequence
 
 
 def _caption(sheet: _Sheet, queries: Queries) -> None:
-    """Say how to read the frames, and that the rows were not drawn at random."""
+    """Explain the frames, and that the images were not chosen at random."""
     words = (
-        "A framed neighbour shows another digit than the image on the left: the small number says "
-        "which. An image counts as wrong when its very first neighbour does."
+        "A framed neighbour shows another digit than the image on the left; the small number is "
+        "that digit. An image counts as wrong if its first neighbour shows another digit."
     )
     if queries.disputed:
         words += (
-            f"\nThe first {len(queries.disputed)} images were picked because the distances "
-            "disagree about them, so they are far harder than most."
+            f"\nThe first {len(queries.disputed)} images were chosen because the distances "
+            "disagree about them, so they are much harder than most."
         )
         if queries.ordinary:
             words += f" The last {len(queries.ordinary)} are ordinary."

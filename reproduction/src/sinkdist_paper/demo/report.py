@@ -1,7 +1,6 @@
-"""What the demo says: an introduction, a table, what the numbers mean, and where to go next.
+"""The text of the demo: an introduction, a table, what the numbers mean, and what to do next.
 
-The words stand apart from the work, so that either can change alone. The sentences follow the
-numbers: nothing here takes for granted which distance comes out ahead.
+Sentences are made from the measured numbers: none of them assumes which distance is best.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ SUMMARY = "summary.json"
 
 @dataclass(frozen=True)
 class Score:
-    """How one distance did: leave-one-out mistakes of the nearest neighbour, and its time."""
+    """The result of one distance: leave-one-out errors of the nearest neighbour, and its time."""
 
     distance: str
     compares: str
@@ -80,21 +79,24 @@ def save(summary: Summary, out: Path) -> None:
 
 
 def introduce(console: Console, digits: Digits, lam: float) -> None:
-    """Say what is about to be computed."""
+    """Print what will be computed."""
     console.print("[bold]Sinkhorn distances between handwritten digits[/bold]\n")
     _say(
         console,
         f"Each of {len(digits):,} images of {SIDE} x {SIDE} pixels is read as a histogram: its "
-        "ink, as shares that sum to 1. The distance between two images is the cost of carrying the "
-        "ink of one to where the other has it, where a longer way costs more. Sinkhorn's method "
-        f"finds that cost with a little blur (lam = {lam:g}; more lam, less blur), which makes it "
-        "fast.",
+        "ink, as shares that sum to 1. The distance between two images is the lowest cost of "
+        "moving the ink of one to where the other has it; a longer way costs more. The Sinkhorn "
+        f"distance approximates that cost (lam = {lam:g}; a larger lam is closer), and is much "
+        "faster to compute.",
     )
-    _say(console, f"Now all {digits.pairs:,} pairs of images are compared, and each with itself.")
+    _say(
+        console,
+        f"Now all {digits.pairs:,} pairs of images are compared, and each image with itself.",
+    )
 
 
 def conclude(console: Console, summary: Summary, rankings: Sequence[Ranking], out: Path) -> None:
-    """Say what came out, what it means, where it is and what to do next."""
+    """Print the results, what they mean, where they are, and what to do next."""
     _say(
         console,
         f"That took {summary.seconds:.1f} seconds, {summary.pairs_per_second:,.0f} pairs a second."
@@ -103,7 +105,7 @@ def conclude(console: Console, summary: Summary, rankings: Sequence[Ranking], ou
     console.print(_table(summary))
     _say(
         console,
-        "\nAn image is a mistake when the one nearest to it, itself left out, shows another digit. "
+        "\nA mistake is an image whose nearest neighbour, without itself, shows another digit. "
         + " ".join(_compare(rankings[0], other) for other in rankings[1:]),
     )
     _point(
@@ -133,7 +135,7 @@ def _table(summary: Summary) -> Table:
 
 
 def _compare(first: Ranking, other: Ranking) -> str:
-    """One sentence on two distances: which makes fewer mistakes, and whether that may be chance."""
+    """A comparison of two distances: their mistakes, and whether chance explains the gap."""
     gap = first.mistakes - other.mistakes
     limit = chance_gap(first, other)
     if gap == 0:
@@ -156,19 +158,19 @@ def _example(lam: float) -> tuple[str, ...]:
 
 
 def _compiling(seconds: float) -> str:
-    """A remark on the time before the start, when there was enough of it to be noticed."""
+    """A sentence on the time spent compiling, if it was a second or more."""
     if seconds < 1:
         return ""
     return (
-        f" (Before that, {seconds:.1f} seconds went into compiling, which is kept for later runs.)"
+        f" (Before that, compiling took {seconds:.1f} seconds; the result is kept for later runs.)"
     )
 
 
 def _point(console: Console, title: str, path: Path, remark: str) -> None:
-    """A file and what is in it; the path is never broken over lines, so that it can be copied."""
+    """Print a file and its content; the path is never wrapped, so that it can be copied."""
     console.print(f"{title}{path}  ({remark})", highlight=False, markup=False, soft_wrap=True)
 
 
 def _say(console: Console, words: str) -> None:
-    """A paragraph, in lines that are easy to read."""
+    """Print a paragraph in lines of at most 88 characters."""
     console.print(words + "\n", width=min(console.width, 88), highlight=False, markup=False)

@@ -8,7 +8,7 @@
     judging.py     the paper's claims, and a table
 
 The paper's figure is a sketch. Tables with two rows and three columns have two degrees of freedom,
-so their polytope can be drawn as it is.
+so their polytope can be drawn exactly.
 """
 
 from __future__ import annotations

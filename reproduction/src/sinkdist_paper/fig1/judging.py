@@ -1,4 +1,4 @@
-"""What the paper says about the balls, and the numbers behind the drawing."""
+"""The paper's claims about the balls, and a table of the best tables."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sinkdist_paper.figure import Claim, Records, View
 
 __all__ = ["claims", "views"]
 
-SLACK = 1e-8  # differences that rounding and the tolerance of solves leave
+SLACK = 1e-8  # for rounding and the tolerance of the solver
 
 
 def claims(records: Records) -> list[Claim]:
@@ -46,7 +46,7 @@ def _between_the_limits(records: Records, curve: Records) -> Claim:
     falls = bool((np.diff(values) < SLACK).all())
     return Claim(
         "d_{M,alpha} is r^T M c at alpha = 0, and the EMD for alpha large enough.",
-        f"It {'falls' if falls else 'goes, not always downwards,'} from {values[0]:.6f} to "
+        f"It {'falls' if falls else 'does not always fall; it goes'} from {values[0]:.6f} to "
         f"{values[-1]:.6f}; r^T M c is {highest:.6f} and the EMD {lowest:.6f}.",
         falls and abs(values[0] - highest) <= 1e-6 and abs(values[-1] - lowest) <= 1e-6,
     )

@@ -1,7 +1,7 @@
-"""The computing: vertices, surfaces of balls, best tables and the path between them.
+"""The points of figure 1: vertices, surfaces of balls, best tables and the path between them.
 
-A point of the polytope is written down by the first row of its table, which says the second: it is
-what is left of c.
+A point of the polytope is represented by the first row of its table; the second row is c minus the
+first.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ C = np.array([0.28, 0.42, 0.3])
 COSTS = np.array([[0.7, 0.8, 0.1], [0.5, 0.3, 1.1]])
 ALPHAS = (0.02, 0.1, 0.25)
 LAMS = np.geomspace(0.02, 150.0, 120)
-CURVE = np.linspace(0.0, 1.0, 41) ** 2  # of the largest alpha there is a use for
+CURVE = np.linspace(0.0, 1.0, 41) ** 2  # as a share of the largest alpha that makes a difference
 ANGLES = 180
-TIGHT = 1e-10  # the tolerance of solves: what is drawn is meant to be exact
+TIGHT = 1e-10  # tolerance of the solver
 
-# An orthonormal basis of the plane p_1 + p_2 + p_3 = const: distances are drawn as they are.
+# An orthonormal basis of the plane p_1 + p_2 + p_3 = const: distances are drawn to scale.
 BASIS = np.array([[1.0, 0.0, -1.0], [-1.0, 2.0, -1.0]]) / np.sqrt([[2.0], [6.0]])
 
 POINTS = ("p1", "p2", "p3")
@@ -37,7 +37,7 @@ POINTS = ("p1", "p2", "p3")
 
 def cells(setting: Setting) -> list[Cell]:
     """The polytope, each ball, the path, and the distance against the radius of the ball."""
-    del setting  # it takes a second, whatever is asked for
+    del setting  # it takes a second: there is no quick version
     return [
         Cell({"part": "polytope", "radius": 0.0}, _polytope),
         *(Cell({"part": "ball", "radius": alpha}, partial(_ball, alpha)) for alpha in ALPHAS),
@@ -97,7 +97,7 @@ def _on_ray(alpha: float, direction: Array) -> Array:
     inside, outside = 0.0, float(np.min(room[step != 0.0]))
     if _kl(start + outside * step) <= alpha:
         return np.asarray(start + outside * step)
-    for _ in range(60):  # KL rises along the ray, as it is convex and 0 at its start
+    for _ in range(60):  # KL increases along the ray: it is convex, and 0 at the start
         middle = (inside + outside) / 2.0
         if _kl(start + middle * step) <= alpha:
             inside = middle
@@ -107,12 +107,12 @@ def _on_ray(alpha: float, direction: Array) -> Array:
 
 
 def _first_row(solution: Solution) -> Array:
-    """What is kept of a plan."""
+    """The first row of a plan."""
     return np.asarray(solution.plan[0])
 
 
 def _table(row: Array) -> Array:
-    """The whole table from its first row; rounding never makes an entry negative."""
+    """The table with this first row; entries that rounding made negative are 0."""
     return np.asarray(np.maximum([row, C - row], 0.0))
 
 

@@ -12,8 +12,8 @@ from sinkdist_paper.palette import COLOURS, FAINT, INK
 
 __all__ = ["draw"]
 
-# In the order of colours. Of the Mahalanobis distances only a drawing with one N shows the errors:
-# against N, more lines could not be told apart.
+# In the order of colours. The Mahalanobis distances are drawn for a single N only: against N, there
+# would be too many lines.
 _DRAWN = (
     "sinkhorn", "emd", "alpha", "independence", "hellinger", "chi2", "total-variation",
     "sqeuclidean",

@@ -11,9 +11,9 @@ from sinkdist_paper.figure import Claim, Records
 
 __all__ = ["claims"]
 
-CLEARLY = 5 / 6  # the share of experiments in which the better distance has to be better
-_FEWEST = 12  # experiments: from fewer, nothing is concluded
-_NAMED = 3  # of the other distances, the best ones
+CLEARLY = 5 / 6  # the share of experiments that the better distance has to win
+_FEWEST = 12  # experiments: with fewer, no claim is decided
+_NAMED = 3  # of the other distances, how many are named
 
 
 def claims(records: Records) -> list[Claim]:
@@ -42,7 +42,7 @@ def _beats_all(records: Records, errors: Errors, n: int) -> Claim | None:
         ours.mean() < error.mean() and np.mean(ours < error) >= CLEARLY for error in theirs.values()
     )
     ranked = sorted(others, key=lambda name: float(theirs[name].mean()))
-    told = [
+    listed = [
         f"{LABELS[name]} {theirs[name].mean():.2%} (Sinkhorn is better in "
         f"{int((ours < theirs[name]).sum())} of {len(ours)} experiments)"
         for name in ranked
@@ -51,7 +51,7 @@ def _beats_all(records: Records, errors: Errors, n: int) -> Claim | None:
     return Claim(
         "The Sinkhorn distance beats by a safe margin all other distances, including the EMD.",
         f"At N = {n:,} the mean error of the Sinkhorn distance is {ours.mean():.2%}. The nearest "
-        f"others: {'; '.join(told)}. A safe margin is taken to mean: better on average, and in "
+        f"others: {'; '.join(listed)}. A safe margin is taken to mean: better on average, and in "
         "five of six experiments.",
         bool(holds),
     )
@@ -67,13 +67,13 @@ def _nine_is_best(records: Records, errors: Errors, n: int) -> Claim | None:
         value: np.mean(column(records, "error", contestant="sinkhorn", n=n, value=value))
         for value in counts
     }
-    told = ", ".join(
+    listed = ", ".join(
         f"{value:g}: {count} ({means[value]:.2%})" for value, count in sorted(counts.items())
     )
     return Claim(
         "In most, though not all, folds lam = 9 / q50(M) comes up as the best setting.",
         f"How often each lam q50(M) was chosen in {total} folds at N = {n:,}, and its own mean "
-        f"test error: {told}.",
+        f"test error: {listed}.",
         counts.get(9, 0) > total / 2,
     )
 
@@ -83,29 +83,29 @@ def _small_powers(records: Records, errors: Errors, n: int) -> Claim | None:
     counts = choices(records, "independence", n)
     if not counts:
         return None
-    told = ", ".join(f"{value:g}: {count}" for value, count in sorted(counts.items()))
+    listed = ", ".join(f"{value:g}: {count}" for value, count in sorted(counts.items()))
     return Claim(
         "For the independence kernel smaller values of a seem to be preferable.",
-        f"How often each a was chosen at N = {n:,}: {told}.",
+        f"How often each a was chosen at N = {n:,}: {listed}.",
         max(counts, key=lambda value: counts[value]) == min(counts)
         and counts[min(counts)] > sum(counts.values()) / 2,
     )
 
 
 def _mahalanobis_is_worse(records: Records, errors: Errors, n: int) -> Claim | None:
-    """Whether the Mahalanobis distances are left behind."""
+    """Whether the Mahalanobis distances have larger errors."""
     names = [name for name in ("mahalanobis", "mahalanobis-inverse") if (name, n) in errors]
     if not names or ("sinkhorn", n) not in errors:
         return None
     ours = float(np.mean(errors["sinkhorn", n]))
     theirs = {name: float(np.mean(errors[name, n])) for name in names}
     ranked = sorted(float(np.mean(values)) for (_, size), values in errors.items() if size == n)
-    told = ", ".join(
+    listed = ", ".join(
         f"{LABELS[name]} {error:.2%} (place {1 + ranked.index(error)} of {len(ranked)})"
         for name, error in theirs.items()
     )
     return Claim(
         "Mahalanobis distances with exp(-t M^2) or its inverse are not competitive.",
-        f"Mean errors at N = {n:,}: {told}; Sinkhorn {ours:.2%}.",
+        f"Mean errors at N = {n:,}: {listed}; Sinkhorn {ours:.2%}.",
         min(theirs.values()) > ours,
     )

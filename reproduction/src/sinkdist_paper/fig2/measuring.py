@@ -1,4 +1,4 @@
-"""From a setting to cells: each contestant in each experiment, and how quick its distances are."""
+"""From a setting to cells: each contestant in each experiment, and the speed of its distances."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from sinkdist_paper.figure import Cell, Record, Setting
 
 __all__ = ["cells"]
 
-_RATE_SECONDS = 0.5  # of distances, to see how many a second brings
+_RATE_SECONDS = 0.5  # the shortest time from which a speed is computed
 
 
 def cells(setting: Setting) -> list[Cell]:
-    """Each contestant in each experiment, after its speed; smaller sets first."""
+    """The speed of each contestant, then its experiments, smaller sets first."""
     from sinkdist_paper import protocol  # imports scikit-learn
 
     largest = max(setting.sizes)
@@ -43,7 +43,7 @@ def cells(setting: Setting) -> list[Cell]:
 def _key(
     kind: str, contestant: Contestant, n: int, repeat: int, fold: int
 ) -> dict[str, str | int | float]:
-    """The columns that name a cell."""
+    """The columns that identify a cell."""
     return {"kind": kind, "contestant": contestant.name, "n": n, "repeat": repeat, "fold": fold}
 
 
@@ -67,7 +67,7 @@ def _experiment(
     split: Any,
     setting: Setting,
 ) -> Iterator[Record]:
-    """One experiment; a record for each variant, and a mark on the one that would be used."""
+    """One experiment: a record for each variant; `used` marks the chosen one."""
     from sinkdist_paper import protocol
 
     distances, start = matrices(), time.process_time()
@@ -78,7 +78,7 @@ def _experiment(
         seed=setting.seed,
         workers=setting.workers or machine.cores(),
     )
-    seconds = time.process_time() - start  # of processors, whatever else they do
+    seconds = time.process_time() - start  # CPU time, independent of other load
     used = int(np.argmin([trial.inner_error for trial in trials]))
     for number, (variant, trial) in enumerate(zip(contestant.variants, trials, strict=True)):
         yield {
@@ -108,11 +108,11 @@ def _rate_cell(contestant: Contestant, images: Callable[[], Images], setting: Se
 
 
 def _rate(variant: Variant, images: Images, setting: Setting) -> float:
-    """How many distances a second brings, in sets that grow until they take a while."""
+    """Distances per second, on sets that grow until one takes long enough to be timed."""
     n, seconds = 20, 0.0
     while seconds < _RATE_SECONDS and n <= len(images):
         some = Images(images.histograms[:n], images.labels[:n], images.side)
-        variant.distances(some, workers=setting.workers)  # compiles, the first time
+        variant.distances(some, workers=setting.workers)  # compiles in the first call
         start = time.perf_counter()
         variant.distances(some, workers=setting.workers)
         seconds = time.perf_counter() - start

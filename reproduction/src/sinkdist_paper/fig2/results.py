@@ -1,4 +1,4 @@
-"""What the records say: errors, choices, and single columns."""
+"""Reading the records: errors, choices, and single columns."""
 
 from __future__ import annotations
 

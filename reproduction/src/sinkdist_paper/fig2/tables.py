@@ -1,4 +1,4 @@
-"""Tables: the errors at each N, and what the paper's largest N would take."""
+"""Tables: the errors at each N, and the time for the paper's largest N."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PAPER_SIZE = 25_000
 
 
 def views(records: Records) -> list[View]:
-    """The errors at each N, and what the paper's largest N would take."""
+    """The errors at each N, and the time for the paper's largest N."""
     return [view for view in (_error_view(records), _cost_view(records)) if view.rows]
 
 
@@ -44,7 +44,7 @@ def _error_view(records: Records) -> View:
 
 
 def _rank(errors: Errors, contestant: Contestant) -> float:
-    """The mean error of a contestant in the largest set that it was tried on."""
+    """The mean error of a contestant on the largest set."""
     sizes = [n for name, n in errors if name == contestant.name]
     return float(np.mean(errors[contestant.name, max(sizes)])) if sizes else np.inf
 
@@ -67,8 +67,8 @@ def _cost_view(records: Records) -> View:
         rows.append(("Support vector machines", "", "", _hours(_training_hours(records))))
     return View(
         f"Distances per second here, and hours for all pairs of {PAPER_SIZE:,} such images at that "
-        "speed; hours of one processor for the machines in all experiments of that size, if they "
-        "grow with the square of N.",
+        "speed. For the support vector machines: CPU hours for all experiments of that size, "
+        "extrapolated with the square of N.",
         ("Distance", "Pairs per second", "Matrices", f"Hours, N = {PAPER_SIZE:,}"),
         tuple(rows),
     )
@@ -82,12 +82,12 @@ def _training_hours(records: Records) -> float:
 
 
 def _hours(hours: float) -> str:
-    """Hours, with a digit that means something."""
+    """Hours, with at least one significant digit."""
     return f"{hours:,.1f}" if hours >= 0.1 else f"{hours:.1g}"
 
 
 def _two_digits(rate: float) -> str:
-    """A number of which only the first digits mean something."""
+    """A number rounded to two significant digits."""
     return f"{float(f'{rate:.2g}'):,.0f}"
 
 
@@ -97,7 +97,7 @@ def _mean_and_spread(errors: Sequence[float]) -> str:
 
 
 def _most_chosen(records: Records, contestant: Contestant, n: int) -> str:
-    """The parameter, bandwidth and constant that came up most often."""
+    """The parameter, bandwidth and constant that were chosen most often."""
     used = [
         row for row in records
         if row["kind"] == "error" and row["contestant"] == contestant.name and row["n"] == n

@@ -1,7 +1,7 @@
-"""Who is timed: solvers of the exact EMD, Algorithm 1 as printed, and sinkdist.
+"""What is timed: solvers of the exact EMD, Algorithm 1 as printed, and sinkdist.
 
-A contestant computes a value when it is made ready, so that whatever is compiled or imported on
-first use is so before the clock starts, and the value can be looked at.
+A contestant computes its value once when it is created, so that compiling and importing are not
+timed, and the value can be recorded.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ PRINTED, PAIR, FAMILY, GPU = (
     "sinkdist, in a family, GPU",
 )
 SINKHORN = (PRINTED, PAIR, FAMILY, GPU)
-COVERED = 95  # per cent of a family whose x has to be at rest: the others would hold all up
+COVERED = 95  # per cent of a family that has to converge: the slowest pairs would decide otherwise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """A random metric, a histogram and a family of others; the first of them makes the pair."""
+    """A random metric, a histogram and a family of others; it and the first one are the pair."""
 
     costs: Array
     r: Array
@@ -51,7 +51,7 @@ class Problem:
 
     @classmethod
     def draw(cls, d: int, size: int, seed: tuple[int, ...]) -> Problem:
-        """Draw one."""
+        """Draw a random problem."""
         rng = np.random.default_rng(seed)
         costs = random_metric(d, rng)
         return cls(costs, uniform_simplex(1, d, rng)[0], uniform_simplex(size, d, rng))
@@ -64,7 +64,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A solver at work on a problem.
+    """A solver applied to a problem.
 
     Attributes
     ----------
@@ -88,11 +88,11 @@ class Contestant:
 
 
 def exact(name: str, problem: Problem) -> Contestant | None:
-    """A solver of the exact EMD, or None where its package is not installed."""
+    """A solver of the exact EMD, or None if its package is not installed."""
     r, c = problem.r, problem.c
     if name == OURS:
         ground = Ground(problem.costs)
-        bool(ground.is_metric)  # what FastEMD takes for granted is looked up before the clock runs
+        bool(ground.is_metric)  # FastEMD assumes a metric: the check is not timed here, either
         call = Call(lambda: distance(r, c, ground, lam=math.inf, workers=1))
     else:
         try:
@@ -140,7 +140,7 @@ def on_device(torch: Any, device: str, lam: float, iterations: int, problem: Pro
 
 
 def _torch_with_gpu() -> Any:
-    """PyTorch if it is installed and finds a GPU, else None. It is imported by name, only here."""
+    """PyTorch if it is installed and finds a GPU, else None. It is imported here only."""
     if util.find_spec("torch") is None:
         return None
     torch = import_module("torch")

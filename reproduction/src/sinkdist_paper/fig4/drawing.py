@@ -12,7 +12,7 @@ from sinkdist_paper.palette import COLOURS, FAINT
 
 __all__ = ["draw"]
 
-# The lines that the paper is about get the strong colours.
+# Sinkhorn distances have the strong colours.
 _LOOKS = dict(
     zip((*EXACT, *SINKHORN), zip("sD^vo*PX", (6, 7, 3, 4, 5, 1, 0, 2), strict=True), strict=True)
 )
@@ -21,7 +21,7 @@ _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
 def draw(records: Records, figure: Any) -> None:
-    """A line for each exact solver, and two for each way of Algorithm 1."""
+    """A line for each exact solver, and two for each implementation of Algorithm 1."""
     axes = figure.add_subplot()
     times, sizes = times_of(records), dimensions(records)
     for name, (mark, colour) in _LOOKS.items():
@@ -38,7 +38,7 @@ def draw(records: Records, figure: Any) -> None:
     axes.set_yscale("log")
     axes.set_xticks(sizes, [f"{d:,}" for d in sizes])
     axes.minorticks_off()
-    axes.yaxis.set_major_formatter(lambda value, place: _told(value))
+    axes.yaxis.set_major_formatter(lambda value, place: _time(value))
     axes.set_xlabel("dimension d")
     axes.set_ylabel("time per distance")
     axes.grid(axis="y")
@@ -50,7 +50,7 @@ def draw(records: Records, figure: Any) -> None:
         figure.legend(loc="outside right upper")
 
 
-def _told(seconds: float) -> str:
+def _time(seconds: float) -> str:
     """A time with its unit."""
     for unit, name in _UNITS:
         if seconds >= 0.999 * unit:

@@ -1,7 +1,8 @@
-"""The stopwatch: contestants take turns, and each keeps the best of its turns.
+"""Interleaved timing: contestants take turns, and the best turn of each counts.
 
-Turns are taken in rotation, so that a slow moment of the machine hurts everyone alike. A quick call
-is repeated until its turn is long enough to be timed; a slow one gets fewer turns, but never none.
+Turns are interleaved so that a slow moment of the machine affects all contestants. A fast call is
+repeated within its turn until it is long enough to be timed; a slow one gets fewer turns, at least
+one.
 """
 
 from __future__ import annotations
@@ -14,23 +15,23 @@ from typing import Any
 
 __all__ = ["Call", "Patience", "race"]
 
-LEAST = 0.01  # seconds that a turn lasts at least
+LEAST = 0.01  # the shortest turn, in seconds
 
 
 def _nothing() -> None:
-    """What a call needs beforehand that needs nothing."""
+    """The default of `Call.before`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What is timed.
+    """A function to time.
 
     Attributes
     ----------
     run : function
         Called without arguments.
     before : function
-        Called before each run, while the clock stands still.
+        Called before each run; not timed.
     distances : int
         How many distances a run computes; times are per distance.
     """
@@ -46,9 +47,9 @@ def race(calls: Mapping[str, Call], turns: int, budget: float) -> dict[str, floa
     Parameters
     ----------
     calls : mapping
-        Who takes part, by name.
+        The functions to time, by name.
     turns : int
-        How many turns each has at most.
+        The largest number of turns of each.
     budget : float
         Seconds after which a contestant has no further turn.
 
@@ -88,17 +89,17 @@ def _timed(call: Call) -> float:
 
 @dataclass
 class Patience:
-    """Who is too slow to be run: whoever took longer than the limit at a smaller dimension.
+    """Decides which solvers are too slow: those above the limit at a smaller dimension.
 
-    What has been timed in this process is remembered. After an interruption the smaller dimensions
-    may be in the file already and not be timed again; then one run tells.
+    Times of this process are remembered. After an interruption, smaller dimensions may be in the
+    file already and are not timed again; then one run is timed to decide.
 
     Attributes
     ----------
     limit : float
         Seconds.
     dimensions : tuple of int
-        Those that are measured, rising.
+        The dimensions that are measured, in increasing order.
     probe : function
         From a name and a dimension to the seconds of one run.
     """

@@ -35,7 +35,7 @@ def times_of(records: Records) -> Times:
 
 
 def dimensions(records: Records) -> list[int]:
-    """The values of d, rising."""
+    """The values of d, in increasing order."""
     return sorted({int(record["d"]) for record in records})
 
 
@@ -47,5 +47,5 @@ def last_common(times: Times, *contestants: tuple[str, float]) -> int | None:
 
 
 def state(records: Records, solver: str, d: int) -> str:
-    """What became of an exact solver at a dimension where it was not timed."""
+    """Why an exact solver was not timed at a dimension."""
     return next((str(record["state"]) for record in of(records, solver, d=d)), "-")

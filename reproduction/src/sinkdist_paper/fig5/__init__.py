@@ -2,9 +2,9 @@
 
 ::
 
-    measuring.py   random pairs and images, counted
-    counts.py      what the records say: counts for each lambda and d
-    fitting.py     the paper's advice, a number that depends on lambda only, made of the counts
+    measuring.py   counts iterations for random pairs and images
+    counts.py      reads the records: counts for each lambda and d
+    fitting.py     fits the number of iterations to advise for a lambda
     drawing.py     the figure
     judging.py     the paper's claims, and tables
 """
@@ -21,20 +21,20 @@ __all__ = ["EXPERIMENT", "fit"]
 
 ABOUT = """\
 Pairs of histograms drawn uniformly from the simplex, and random metrics as in figure 4: distances
-between Gaussian points in dimension d / 10, divided by their median. Counted are the updates of x
-in Algorithm 1, from x = 1/d, until ||x - x'||_2 <= 0.01, which is tested after each of them. Pairs
-that are still moving after 5,000 updates (2,000 in the quick version) are given up and count as
-that many.
+between Gaussian points in dimension d / 10, divided by their median. The number of updates of x in
+Algorithm 1 is counted, from x = 1/d until ||x - x'||_2 <= 0.01, which is tested after each update.
+Pairs that do not pass the test within 5,000 updates (2,000 in the quick version) are given up and
+counted with that number.
 
-x is tested as it stands, as in the paper. Its size is whatever the start makes of it: some 1/d for
-small lambda, and more than a million for large ones. So the same 0.01 asks for little where lambda
-is small and d is large, and for very much where lambda is large; the tables tell how far from its
-limit the distance is when the test is passed.
+x is tested without normalisation, as in the paper. Its size is about 1/d for small lambda, and more
+than a million for large ones. So the threshold 0.01 is easy to reach for small lambda and large d,
+and hard to reach for large lambda; the tables show how far from its limit the distance is when the
+test is passed.
 
-The advice is ceil(a + b L^c) iterations for L = lambda median(M), sinkdist.iterations_for: fitted
-so that at each lambda 95 % of the pairs, of all d, are at rest by then. Of a lambda at which more
-than 5 % are given up nothing is fitted. What it buys is measured up to d = 512, and on images, on
-the grid of their pixels.
+The advice, sinkdist.iterations_for, is ceil(a + b L^c) iterations for L = lambda median(M), fitted
+so that at each lambda 95 % of the pairs of all d pass the test by then. Values of lambda at which
+more than 5 % of the pairs are given up are not used for the fit. The error after the advised number
+of iterations is measured up to d = 512, and on images, with the distances between their pixels.
 """
 
 EXPERIMENT = Experiment(

@@ -12,7 +12,7 @@ __all__ = ["COVERED", "column", "covering", "dimensions", "of", "share_stopped",
 
 Array = npt.NDArray[np.float64]
 
-COVERED = 95  # per cent of the pairs that have to be at rest
+COVERED = 95  # per cent of the pairs that have to pass the test
 
 
 def of(
@@ -32,20 +32,20 @@ def column(records: Records, name: str) -> Array:
 
 
 def strengths(records: Records) -> list[float]:
-    """The values of lambda, rising."""
+    """The values of lambda, in increasing order."""
     return sorted({float(record["lam"]) for record in records})
 
 
 def dimensions(records: Records) -> list[int]:
-    """The values of d, rising."""
+    """The values of d, in increasing order."""
     return sorted({int(record["d"]) for record in records})
 
 
 def share_stopped(records: Records) -> float:
-    """The share of pairs whose x came to rest."""
+    """The share of pairs that passed the test."""
     return float(column(records, "stopped").mean())
 
 
 def covering(records: Records) -> float:
-    """The number of iterations by which 95 % of the pairs are at rest."""
+    """The number of iterations by which 95 % of the pairs pass the test."""
     return float(np.percentile(column(records, "iterations"), COVERED, method="higher"))

@@ -16,7 +16,7 @@ _MARKS = "osD^vP"
 
 
 def draw(records: Records, figure: Any) -> None:
-    """Medians with nine pairs in ten shaded, and the number that is advised."""
+    """Medians, the middle 90 % of the pairs shaded, and the number that is advised."""
     axes = figure.add_subplot()
     counted = of(records)
     sizes = dimensions(counted)

@@ -1,4 +1,4 @@
-"""The paper's advice, ``ceil(a + b L^c)`` iterations at ``L = lam median(M)``, from the counts."""
+"""Fits the advice, ``ceil(a + b L^c)`` iterations at ``L = lam median(M)``, to the counts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["fit"]
 
 Array = npt.NDArray[np.float64]
 
-# Where to look for the constants, which are then no longer than they need be.
+# The values of a and c that are tried.
 STARTS = tuple(tenths / 10 for tenths in range(5, 31))
 POWERS = tuple(hundredths / 100 for hundredths in range(50, 801))
 
@@ -23,10 +23,10 @@ POWERS = tuple(hundredths / 100 for hundredths in range(50, 801))
 def fit(records: Records) -> tuple[float, float, float, float]:
     """Fit the number of iterations to the counts on the simplex.
 
-    At each lambda, the pairs of all dimensions together have a number of iterations by which 95 %
-    of them are at rest. Of the curves that are nowhere below these numbers, the one is taken whose
-    largest ratio to them is the smallest. A lambda at which more than 5 % of the pairs were given
-    up is left out.
+    At each lambda, the fit needs the number of iterations by which 95 % of the pairs of all
+    dimensions pass the test. Of the curves that are nowhere below these numbers, the one with the
+    smallest largest ratio to them is returned. Values of lambda at which more than 5 % of the pairs
+    were given up are left out.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def fit(records: Records) -> tuple[float, float, float, float]:
     a, b, c : float
         The constants, in three digits.
     largest : float
-        The largest lambda that was fitted to.
+        The largest lambda of the fit.
     """
     counted = of(records)
     points = [
@@ -48,8 +48,8 @@ def fit(records: Records) -> tuple[float, float, float, float]:
     ]
     if len(points) < 3:
         raise InputError(
-            "A fit needs counts at three values of lambda at least, with no more than 5 % of the "
-            f"pairs given up. Got {len(points)}."
+            "A fit needs counts at three or more values of lambda with at most 5 % of the pairs "
+            f"given up. Got {len(points)} instead."
         )
     lams, needed = np.array(points).T
     a, b, c = min(
@@ -60,17 +60,17 @@ def fit(records: Records) -> tuple[float, float, float, float]:
 
 
 def _covering(a: float, c: float, lams: Array, needed: Array) -> tuple[float, float, float]:
-    """The lowest curve with this start and power that is nowhere below what is needed."""
+    """The lowest curve with these a and c that is nowhere below the numbers needed."""
     return a, _rounded_up(float(np.max((needed - a) / lams**c))), c
 
 
 def _excess(curve: tuple[float, float, float], lams: Array, needed: Array) -> float:
-    """The largest ratio of a curve to what is needed."""
+    """The largest ratio of a curve to the numbers needed."""
     a, b, c = curve
     return float(np.max((a + b * lams**c) / needed))
 
 
 def _rounded_up(number: float) -> float:
-    """The least number of three digits that is not below."""
+    """The number rounded up to three significant digits."""
     unit = 10.0 ** (math.floor(math.log10(number)) - 2)
     return float(f"{math.ceil(number / unit) * unit:.2e}")

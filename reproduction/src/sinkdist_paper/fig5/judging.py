@@ -1,4 +1,4 @@
-"""What the paper says about the number of iterations, and the numbers behind the drawing."""
+"""The paper's claims about the number of iterations, and tables of the counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sinkdist_paper.figure import Claim, Records, View
 
 __all__ = ["claims", "views"]
 
-CLOSE = 0.01  # a relative error of the distance that is small beside its gap to the EMD
+CLOSE = 0.01  # a relative error of the distance that is small compared with its gap to the EMD
 
 
 def claims(records: Records) -> list[Claim]:
@@ -37,14 +37,14 @@ def _grow_with_lambda(counted: Records) -> Claim:
         for d in dimensions(counted)
         for before, after in itertools.pairwise(_by_lambda(counted, d))
     )
-    told = ", ".join(
+    listed = ", ".join(
         f"{np.median(column(of(counted, lam=lam), 'iterations')):,.0f} at {lam:g}"
         for lam in strengths(counted)
     )
     return Claim(
         "The number of iterations increases as exp(-lambda M) becomes diagonally dominant.",
         f"The median number {'rises' if rising else 'does not always rise'} with lambda at every "
-        f"d; over all d it is {told}.",
+        f"d; over all d it is {listed}.",
         rising,
     )
 
@@ -53,19 +53,19 @@ def _depend_on_lambda_only(counted: Records) -> Claim:
     """Whether the dimension matters less than lambda does."""
     spreads = {lam: _spread(_by_dimension(counted, lam)) for lam in strengths(counted)}
     least = min(_spread(_by_lambda(counted, d)) for d in dimensions(counted))
-    told = ", ".join(f"{spread:.1f} at {lam:g}" for lam, spread in spreads.items())
+    listed = ", ".join(f"{spread:.1f} at {lam:g}" for lam, spread in spreads.items())
     holds = max(spreads.values()) < least / 10
     return Claim(
         "The number of iterations can be chosen by lambda alone, whatever the dimension.",
-        f"At the same lambda, medians at different d differ by a factor of {told}; at the same d, "
-        f"medians at different lambda differ by a factor of {least:,.0f} or more. "
+        f"At the same lambda, medians at different d differ by a factor of {listed}; at the same "
+        f"d, medians at different lambda differ by a factor of {least:,.0f} or more. "
         + ("The dimension has some influence, but lambda decides." if holds else ""),
         holds,
     )
 
 
 def _advice(records: Records) -> Claim:
-    """What a fixed number of iterations is good for."""
+    """Whether a fixed number of iterations is enough."""
     mine = [record for record in of(records) if "advised_error" in record]
     largest, most = max(strengths(mine)), max(dimensions(mine))
     counted = [record for record in of(records) if float(record["lam"]) <= largest]
@@ -74,9 +74,10 @@ def _advice(records: Records) -> Claim:
     images = np.percentile(column(of(records, IMAGES), "advised_error"), 95)
     return Claim(
         "We recommend setting a fixed number of iterations that only depends on lambda.",
-        f"With iterations_for(lambda), for lambda median(M) up to {largest:g}, x is at rest in "
-        f"{rest:.1%} of the random pairs. 95 % of the distances are then within a relative "
-        f"{simplex:.1g} of their limits (up to d = {most:,}); on images, within {images:.1g}.",
+        f"With iterations_for(lambda), for lambda median(M) up to {largest:g}, x passes the "
+        f"paper's test in {rest:.1%} of the random pairs. 95 % of the distances are then within "
+        f"a relative {simplex:.1g} of their limits (up to d = {most:,}); on images, within "
+        f"{images:.1g}.",
         bool(rest >= 0.95 and max(simplex, images) <= CLOSE),
     )
 
@@ -88,13 +89,13 @@ def _median(counted: Records, lam: float, d: int) -> float | None:
 
 
 def _by_lambda(counted: Records, d: int) -> list[float]:
-    """Median counts at one dimension, lambda rising."""
+    """Median counts at one dimension, lambda increasing."""
     medians = (_median(counted, lam, d) for lam in strengths(counted))
     return [median for median in medians if median is not None]
 
 
 def _by_dimension(counted: Records, lam: float) -> list[float]:
-    """Median counts at one lambda, the dimension rising."""
+    """Median counts at one lambda, the dimension increasing."""
     medians = (_median(counted, lam, d) for d in dimensions(counted))
     return [median for median in medians if median is not None]
 
@@ -105,12 +106,12 @@ def _spread(medians: list[float]) -> float:
 
 
 def views(records: Records) -> list[View]:
-    """The counts, and what they buy."""
+    """The counts, and the errors of the distances."""
     counted = of(records)
     if not counted:
         return []
     lams, sizes = strengths(counted), dimensions(counted)
-    medians = tuple((f"{lam:g}", *(_told(_median(counted, lam, d)) for d in sizes)) for lam in lams)
+    medians = tuple((f"{lam:g}", *(_cell(_median(counted, lam, d)) for d in sizes)) for lam in lams)
     rows = tuple(
         _row(of(records, on, lam), name, lam)
         for on, name in ((SIMPLEX, "random, all d"), (IMAGES, "images"))
@@ -118,21 +119,23 @@ def views(records: Records) -> list[View]:
     )
     head = (
         "pairs", "lambda median(M)", "median", "95 %", "given up", "error when stopped",
-        "advised", "error then",
+        "advised", "error after these",
     )  # fmt: skip
     return [
         View("Median number of iterations", ("lambda", *(f"d = {d:,}" for d in sizes)), medians),
-        View("Iterations, and relative errors that 95 % of the distances keep to", head, rows),
+        View(
+            "Iterations, and relative errors that 95 % of the distances do not exceed", head, rows
+        ),
     ]
 
 
-def _told(median: float | None) -> str:
+def _cell(median: float | None) -> str:
     """A median in a table."""
     return "-" if median is None else f"{median:,.0f}"
 
 
 def _row(mine: Records, name: str, lam: float) -> tuple[str, ...]:
-    """A lambda in the table."""
+    """A row of the table."""
     off = column(mine, "advised_error")
     return (
         name,

@@ -1,4 +1,4 @@
-"""The counting: random pairs of each dimension, and images, at each lambda."""
+"""Counting iterations: random pairs of each dimension, and images, at each lambda."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ LAMS, QUICK_LAMS = (1, 5, 9, 15, 25, 50), (1, 5, 9, 15, 25)
 DRAWS, QUICK_DRAWS = 5, 2  # metrics for each dimension, and first images
 PAIRS = 10  # of histograms for each draw
 MOST, QUICK_MOST = 5_000, 2_000
-TOLERANCE = 1e-9  # of what counts as the limit
+TOLERANCE = 1e-9  # of the solve that gives the limit
 ADVISED_LAM = 25.0  # the largest lambda that `iterations_for` is fitted to
-ADVISED_UP_TO = 512  # bins: beyond, the many iterations at a large lambda would take minutes
+ADVISED_UP_TO = 512  # bins: for more, the iterations at a large lambda would take minutes
 
 
 def cells(setting: Setting) -> list[Cell]:
@@ -64,7 +64,7 @@ def cells(setting: Setting) -> list[Cell]:
 def _counted(
     ground: Ground, lam: float, first: Array, second: Array, setting: Setting
 ) -> Iterator[Record]:
-    """Count the iterations of pairs, and see how far from their limits the distances are."""
+    """Count the iterations of pairs, and compare the distances with their limits."""
     most = QUICK_MOST if setting.quick else MOST
     run = algorithm1_columns(ground.matrix, lam, first.T, second.T, most=most)
     limit = np.asarray(

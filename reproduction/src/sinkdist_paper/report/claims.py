@@ -1,4 +1,4 @@
-"""What the paper says, whether it holds here, and by which figures: in a table, and in cards."""
+"""The claims of the paper and their verdicts, as a table and as cards."""
 
 from __future__ import annotations
 
@@ -20,10 +20,14 @@ def tally(claims: Sequence[Claim]) -> str:
     Examples
     --------
     >>> tally([Claim("", "", True), Claim("", "", None)])
-    'Of 2 claims, 1 holds here and 1 cannot be told.'
+    'Of 2 claims, 1 holds here and 1 is not decided.'
     """
     counts = [sum(claim.holds is value for claim in claims) for value in (True, False, None)]
-    words = (("holds here", "hold here"), ("does not hold", "do not hold"), ("cannot be told",) * 2)
+    words = (
+        ("holds here", "hold here"),
+        ("does not hold", "do not hold"),
+        ("is not decided", "are not decided"),
+    )
     parts = [
         f"{count} {one if count == 1 else many}"
         for count, (one, many) in zip(counts, words, strict=True)
@@ -82,7 +86,7 @@ def cards(claims: Sequence[Claim]) -> Markup:
 
 
 def _mark(claim: Claim) -> Markup:
-    """The verdict, by sign, word and colour."""
+    """The verdict, shown by a sign, words and a colour."""
     return element(
         "span",
         element("span", _SIGNS[claim.holds], aria_hidden="true", class_="sign"),

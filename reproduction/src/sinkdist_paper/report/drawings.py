@@ -1,8 +1,7 @@
-"""Drawings for a page: one that fits a phone, one that fits a screen, each for light and dark.
+"""Drawings for the page: for phones and for larger screens, each in light and dark colours.
 
-A drawing is an image within the page, so it can neither ask for anything nor be disturbed by the
-page. Its colours change with the reader's preference for light or dark; where that is not
-understood, it stays on white.
+A drawing is embedded as an image, so it loads nothing and the styles of the page do not affect it.
+Its colours follow the reader's preference for light or dark; browsers without that show white.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def themed(svg: str) -> str:
     used = sorted(set(_COLOUR.findall(svg)))
     bright = "".join(f"--{colour}:#{colour};" for colour in used)
     dim = "".join(f"--{colour}:#{dark(colour)};" for colour in used)
-    # Matplotlib leaves out the fill of what is black.
+    # Matplotlib writes no fill for black.
     style = (
         f"<style>:root{{{bright}fill:#1a1a1a}}"
         f"@media (prefers-color-scheme:dark){{:root{{{dim}fill:#{dark('1a1a1a')}}}}}</style>"
@@ -71,7 +70,7 @@ def themed(svg: str) -> str:
 
 
 def dark(colour: str) -> str:
-    """A colour on a dark page: greys are turned round, and colours become lighter and softer.
+    """A colour on a dark page: greys are inverted, and colours become lighter and less saturated.
 
     Parameters
     ----------
@@ -86,32 +85,32 @@ def dark(colour: str) -> str:
     red, green, blue = (int(colour[k : k + 2], 16) / 255 for k in (0, 2, 4))
     hue, lightness, saturation = colorsys.rgb_to_hls(red, green, blue)
     is_grey = max(red, green, blue) - min(red, green, blue) < 0.1
-    is_wash = lightness > 0.8  # a pale area behind something else
+    is_wash = lightness > 0.8  # a pale background area
     if is_grey or is_wash:
-        # Those in the middle are kept away from the page: they may be lines.
+        # Middle greys are kept distinct from the background: they may be lines.
         lightness = _BLACK + (_WHITE - _BLACK) * lightness**1.6
     else:
-        # The darker of two colours stays the darker one, so they can still be told apart.
+        # The darker of two colours stays the darker one, so they remain distinguishable.
         lightness, saturation = 0.32 + 0.62 * lightness, 0.75 * saturation
     parts = colorsys.hls_to_rgb(hue, lightness, saturation)
     return "".join(f"{round(255 * part):02x}" for part in parts)
 
 
 def _description(finding: Finding) -> str:
-    """What those are told who do not see the drawing."""
+    """The alternative text of a drawing."""
     return (
-        f"{finding.label}: {finding.experiment.title}. What it shows stands in the text and the "
+        f"{finding.label}: {finding.experiment.title}. Its content is also in the text and the "
         "tables below."
     )
 
 
 def _address(svg: str) -> str:
-    """The drawing as an address that holds it."""
+    """The drawing as a data URL."""
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode("utf-8")).decode("ascii")
 
 
 def _size(svg: str) -> tuple[str, str]:
-    """Width and height, in points; the page needs their ratio before the image is decoded."""
+    """Width and height, in points; the browser needs their ratio to lay out the page."""
     found = _SIZE.search(svg)
     if found is None:
         raise ValueError("The drawing has no size.")

@@ -1,4 +1,4 @@
-"""HTML in a few lines: elements are made of strings, and what is not markup is escaped."""
+"""Building HTML from strings; text that is not markup is escaped."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def element(name: str, /, *content: str | None, **attributes: str | None) -> Mar
     name : str
         The tag.
     *content : str or None
-        What is in it.
+        The content.
     **attributes : str or None
-        An underscore at the end is dropped (``class_``), one within stands for a hyphen.
+        An underscore at the end is dropped (``class_``), others become hyphens.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where the measurements come from: machine, versions, seed and commands."""
+"""The last section of the page: machine, versions, seed and commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["origin", "wording"]
 
 
 def wording(written: dict[str, object]) -> str:
-    """The data of a setting, in words.
+    """The data of a setting, as text.
 
     Examples
     --------
@@ -36,11 +36,11 @@ def origin(findings: Sequence[Finding]) -> Markup:
     return element(
         "section",
         element("h2", "Machine, versions, seed and commands", id="origin-title"),
-        element("p", "To take these measurements again, on your own machine:"),
-        element("pre", element("code", f'pip install "sinkdist[paper]"\n{every}')),
+        element("p", "To repeat these measurements on your own machine, in a clone of sinkdist:"),
+        element("pre", element("code", f"pip install . ./reproduction\n{every}")),
         element(
             "p",
-            f"Images: {wording(written)}. Each figure can be run by itself: put its name for ",
+            f"Images: {wording(written)}. Each figure can be run alone: give its name instead of ",
             element("code", "all"),
             ".",
         ),
@@ -66,7 +66,7 @@ def _runs(findings: Sequence[Finding]) -> View:
         for run in finding.manifest.runs
     ]
     return View(
-        "When and how each figure was measured; an interrupted one has several lines.",
+        "When and how each figure was measured; an interrupted one has several rows.",
         ("Figure", "Command", "Started (UTC)", "Measuring", "Threads", "sinkdist"),
         tuple(rows),
     )
@@ -82,7 +82,7 @@ def _different(findings: Sequence[Finding]) -> list[Run]:
 
 
 def _facts(run: Run) -> tuple[Markup, ...]:
-    """A machine, and what is installed on it."""
+    """A machine and its installed versions."""
     machine = {name[0].upper() + name[1:]: value for name, value in run.machine.items()}
     return (
         element("h3", "Machine"),

@@ -1,4 +1,4 @@
-"""The page: its head, then what this is, the claims, the figures, and where it all comes from."""
+"""The page: head, introduction, claims, figures, and the origin of the measurements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sinkdist_paper.report.sections import section
 __all__ = ["page", "write"]
 
 TITLE = "Sinkhorn distances, measured again"
-# The browser itself keeps the page from asking for anything.
+# The browser blocks all requests of the page.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
@@ -33,7 +33,7 @@ def write(path: Path, findings: Sequence[Finding], titles: Mapping[str, str]) ->
     findings : sequence of Finding
         The figures to show; at least one.
     titles : mapping
-        The titles of all figures there are, by their names: the page says which are missing.
+        The titles of all figures, by their names: the page lists those that are missing.
     """
     atomic_io.write(path, page(findings, titles))
 
@@ -54,7 +54,7 @@ def page(findings: Sequence[Finding], titles: Mapping[str, str]) -> str:
 
 
 def _head() -> Markup:
-    """What browsers need to know."""
+    """The head of the document."""
     style = files("sinkdist_paper.report").joinpath("style.css").read_text(encoding="utf-8")
     return element(
         "head",
@@ -69,7 +69,7 @@ def _head() -> Markup:
 
 
 def _opening(findings: Sequence[Finding]) -> Markup:
-    """Title, and what this is."""
+    """Title and introduction."""
     about = findings[0].manifest
     seconds = sum(finding.manifest.seconds for finding in findings)
     started = min((run.started for f in findings for run in f.manifest.runs), default="")
@@ -91,8 +91,8 @@ def _opening(findings: Sequence[Finding]) -> Markup:
             "The experiments of Marco Cuturi’s paper ",
             element("cite", "Sinkhorn Distances: Lightspeed Computation of Optimal Transportation "
                     "Distances"),
-            " (2013), run once more: its figures drawn from new measurements, and its claims held "
-            "against them.",
+            " (2013), repeated: its figures drawn from new measurements, and its claims compared "
+            "with them.",
             class_="lead",
         ),
         element(
@@ -114,12 +114,12 @@ def _since(started: str) -> str:
 
 
 def _remark_on_quick() -> Markup:
-    """A warning to readers of a small version."""
+    """A note on the quick version."""
     return element(
         "p",
         element("strong", "This is the quick version"),
-        ": fewer images, fewer repeats and smaller problems than in the paper. Its verdicts are "
-        "about these; what the paper claims may need the full size to be seen.",
+        ": fewer images, fewer repeats and smaller problems than in the paper. The verdicts are "
+        "about this version; with the full sizes, they may be different.",
         class_="note",
     )
 
@@ -138,7 +138,7 @@ def _summary(findings: Sequence[Finding]) -> Markup:
 
 
 def _absent(findings: Sequence[Finding], titles: Mapping[str, str]) -> Markup | None:
-    """Which figures were not measured, and the command that does."""
+    """The figures that were not measured, and the command that measures them."""
     shown = {finding.experiment.name for finding in findings}
     missing = {name: title for name, title in titles.items() if name not in shown}
     if not missing:

@@ -15,12 +15,12 @@ __all__ = ["section", "table"]
 _NUMBER = re.compile(
     r"[<>≈~]?\s?[-+−]?[\d.,]+(e[-+]?\d+)?\s?(%|×|x|s|ms|µs)?(\s?±\s?[\d.,]+%?)?|[-–—]?"
 )
-_LONG = 14  # rows; longer tables are folded
-_WIDE = 26  # letters; longer cells are broken into lines
+_LONG = 14  # rows; longer tables are collapsed
+_WIDE = 26  # characters; longer cells are wrapped
 
 
 def section(finding: Finding) -> Markup:
-    """All that the page says of a figure."""
+    """The section of a figure."""
     name = finding.experiment.name
     judged = finding.claims()
     return element(
@@ -45,7 +45,7 @@ def section(finding: Finding) -> Markup:
 
 
 def table(view: View) -> Markup:
-    """A table in a box of its own, which scrolls if it is wide; long ones are folded."""
+    """A table in a box that scrolls if it is wide; long tables are collapsed."""
     numeric = [
         k > 0 and all(_NUMBER.fullmatch(row[k].strip()) for row in view.rows)
         for k in range(len(view.head))
@@ -81,13 +81,13 @@ def table(view: View) -> Markup:
 
 
 def _cell(tag: str, text: str, is_number: bool, scope: str | None = None) -> Markup:
-    """A cell; only long ones are broken into lines."""
+    """A cell; only long ones are wrapped."""
     kind = "number" if is_number else "long" if len(text) > _WIDE else None
     return element(tag, inline(text), scope=scope, class_=kind)
 
 
 def _caption(finding: Finding) -> Markup:
-    """Below the drawing: which figure, and the files that it is in."""
+    """The caption of a drawing, with links to its files."""
     name = finding.experiment.name
     files = [
         element("a", words, href=f"{name}/{name}.{ending}")
@@ -95,6 +95,6 @@ def _caption(finding: Finding) -> Markup:
     ]
     return element(
         "figcaption",
-        f"{finding.label}, drawn from {len(finding.records):,} records. In files of their own: ",
+        f"{finding.label}, drawn from {len(finding.records):,} records. As files: ",
         files[0], ", ", files[1], ", ", files[2], ".",
     )  # fmt: skip
