@@ -514,7 +514,7 @@ def test_fits_cover_what_they_are_fitted_to():
         assert count <= formula(lam, a, b, c) <= 2 * count + 1
     unsettled = [r | {"lam": 50, "iterations": 10_000, "stopped": 0} for r in records]
     assert fig5.fit(records + unsettled) == (a, b, c, 15.0)
-    with pytest.raises(InputError, match="three values of lambda"):
+    with pytest.raises(InputError, match="three or more values of lambda"):
         fig5.fit(records[:3])
 
 
