@@ -1,5 +1,5 @@
 # Every target prepares what it needs in .venv, once; only Python 3.11 or newer has to be there.
-# An install is repeated when pyproject.toml (or a target's own list) has changed.
+# An install is repeated when a pyproject.toml (or a target's own list) has changed.
 
 VENV ?= .venv
 # A name on PATH may be a shim that fails, so the interpreter is tried, not only looked up.
@@ -11,7 +11,9 @@ SEED ?= 0
 SECONDS ?= 7200
 
 BIN := $(VENV)/bin
-# The package's own sources are installed in place: editing them needs no new install.
+PROJECTS := pyproject.toml reproduction/pyproject.toml
+# There are two distributions: sinkdist, and sinkdist-paper in reproduction/ with the demo and the
+# paper's figures. Their sources are installed in place: editing them needs no new install.
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 ifdef CI
 PIP += --no-input --progress-bar off
@@ -26,7 +28,7 @@ PYTEST := $(BIN)/python -m pytest $(PYTEST_CI)
 help:  ## say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.demo  ## compare 1,797 handwritten digits with each other, and draw their neighbours
+demo: $(VENV)/.paper  ## compare 1,797 handwritten digits with each other, and draw their neighbours
 	$(BIN)/sinkdist demo
 
 paper: $(VENV)/.paper  ## run a small version of the paper's experiments, and write a report
@@ -43,7 +45,7 @@ test-arrays: $(VENV)/.arrays  ## run the tests on torch and JAX arrays (a large 
 	  tests/test_divergence.py tests/test_losses.py tests/test_kept_promises_devices.py
 
 test-nojit: $(VENV)/.test  ## run a quick selection of tests with compilation switched off
-	NUMBA_DISABLE_JIT=1 $(PYTEST) -m nojit tests
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -m nojit tests reproduction/tests
 
 fuzz: $(VENV)/.test  ## solve random problems and judge the answers by oracles (COUNT, SEED, SECONDS)
 	$(BIN)/python -m tests.fuzz --count $(COUNT) --seed $(SEED) --seconds $(SECONDS) \
@@ -57,6 +59,7 @@ lint: $(VENV)/.lint  ## check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/lint-imports --config reproduction/pyproject.toml
 
 format: $(VENV)/.lint  ## lay the code out and mend what ruff can mend
 	$(BIN)/ruff format .
@@ -67,23 +70,19 @@ bench: $(VENV)/.bench  ## measure against other packages (a large download at fi
 
 clean:  ## remove everything that was made here
 	rm -rf $(VENV) build dist sinkdist-demo sinkdist-paper .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz
-	find src tests benchmarks -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests reproduction benchmarks -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "sinkdist needs Python 3.11 or newer: name one with 'make PYTHON=/path/to/python'." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: pyproject.toml | $(BIN)/python
-	$(PIP) --editable ".[demo]"
+$(VENV)/.paper: $(PROJECTS) | $(BIN)/python
+	$(PIP) --editable . --editable ./reproduction
 	@touch $@
 
-$(VENV)/.paper: pyproject.toml | $(BIN)/python
-	$(PIP) --editable ".[paper]"
-	@touch $@
-
-$(VENV)/.test: pyproject.toml | $(BIN)/python
-	$(PIP) --editable ".[test]"
+$(VENV)/.test: $(PROJECTS) | $(BIN)/python
+	$(PIP) --editable ".[test]" --editable "./reproduction[test]"
 	@touch $@
 
 # Pinned: the newest torch may come as a build for graphics cards, which is gigabytes.
@@ -91,10 +90,10 @@ $(VENV)/.arrays: pyproject.toml | $(BIN)/python
 	$(PIP) --editable ".[test,torch,jax]" torch==2.13.0
 	@touch $@
 
-$(VENV)/.lint: pyproject.toml | $(BIN)/python
-	$(PIP) --editable ".[demo,lint]"
+$(VENV)/.lint: $(PROJECTS) | $(BIN)/python
+	$(PIP) --editable ".[lint]" --editable ./reproduction
 	@touch $@
 
-$(VENV)/.bench: pyproject.toml benchmarks/requirements.txt | $(BIN)/python
-	$(PIP) --editable ".[test]" --requirement benchmarks/requirements.txt
+$(VENV)/.bench: $(PROJECTS) benchmarks/requirements.txt | $(BIN)/python
+	$(PIP) --editable ".[test]" --editable ./reproduction --requirement benchmarks/requirements.txt
 	@touch $@

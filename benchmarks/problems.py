@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sinkdist.paper.data import centred
-from sinkdist.paper.mnist import training_set
+from sinkdist_paper.data import centred
+from sinkdist_paper.mnist import training_set
 
 Array = NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 """The nearest digits to a few others, under four members of the family and the Euclidean distance.
 
-Run ``python examples/digits_neighbours.py``; it needs ``pip install "sinkdist[demo]"``.
+Run ``python examples/digits_neighbours.py``; it needs ``pip install "sinkdist[learn]"``.
 """
 
 # ruff: noqa: T201

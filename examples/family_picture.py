@@ -6,7 +6,8 @@ of freedom, so the transport polytope is a polygon and nothing has to be project
 distances between the same two digits pixel by pixel, from the independence table down to the exact
 distance.
 
-Run ``python examples/family_picture.py [file.png]``; it needs ``pip install "sinkdist[demo]"``.
+Run ``python examples/family_picture.py [file.png]``; it needs
+``pip install "sinkdist[learn,plot]"``.
 """
 
 import sys

@@ -3,7 +3,7 @@
 The truth beside them is not ours: it is POT's own ``sinkhorn_log``, in the log domain, with enough
 iterations and on the bins that have mass.
 
-Run ``python examples/hard_input.py``; it needs ``pip install "sinkdist[demo]"``.
+Run ``python examples/hard_input.py``; it needs ``pip install "sinkdist[learn]"``.
 """
 # ruff: noqa: T201
 

@@ -8,7 +8,7 @@ are the same, start from the same weights, see the same splits, and each is stop
 on the validation patients, by the measure it is then judged by on the test patients.
 
 Run ``python examples/train_with_sinkhorn_loss.py [file.png]``; it takes under a minute and needs
-``pip install "sinkdist[torch,demo]"``. It prints what it measures and draws docs/loss.png.
+``pip install "sinkdist[torch,learn,plot]"``. It prints what it measures and draws docs/loss.png.
 """
 
 # ruff: noqa: T201

@@ -1,6 +1,7 @@
 """The command line, as a user meets it: its help, its version, and its mistakes in one sentence."""
 
 import errno
+import importlib.metadata
 import json
 import os
 import re
@@ -18,22 +19,8 @@ import pytest
 import scipy.sparse
 
 import sinkdist
-from sinkdist.cli import main
 from sinkdist.files import read
 from sinkdist.solvers.table import SOLVERS
-
-
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Run `sinkdist` with arguments; gives the exit code, stdout and stderr."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["sinkdist", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        return stop.value.code or 0, *capsys.readouterr()
-
-    return run
 
 
 def test_version(command):
@@ -44,13 +31,7 @@ def test_help_has_an_example_and_the_commands(command):
     code, out, _ = command("--help")
     assert code == 0
     assert "sinkdist pairwise X.npy --ground grid:20x20 --lam 9 --out D.zarr" in out
-    assert "handwritten digits" in out
-
-
-def test_demo_help_names_its_options(command):
-    code, out, _ = command("demo", "--help")
-    assert code == 0
-    assert all(option in out for option in ("--out", "--n", "--workers", "sinkdist-demo"))
+    assert all(name in out for name in ("pairwise", "distance", "info", "export", "demo"))
 
 
 def test_runs_as_a_module():
@@ -65,26 +46,7 @@ def test_asking_for_help_imports_no_compiler():
     assert done.stdout == "set()\n"
 
 
-@pytest.mark.parametrize("n", [0, 19, 1798])
-def test_wrong_number_of_digits(command, tmp_path, n):
-    code, out, err = command("demo", "--n", n, "--out", tmp_path / "new")
-    assert (code, out) == (2, "")
-    assert err == f"Error: 'n' must be between 20 and 1797. Got {n} instead.\n"
-    assert not (tmp_path / "new").exists()
-
-
-def test_folder_that_cannot_be_made(command, tmp_path):
-    (tmp_path / "file").touch()
-    code, out, err = command("demo", "--n", 20, "--out", tmp_path / "file" / "folder")
-    assert (code, out) == (2, "")
-    assert err.startswith("Error: The folder ")
-    assert err.endswith("cannot be made: Not a directory.\n")
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [("demo", "--n", "many"), ("demo", "--workers", "0"), ("demo", "--out", __file__), ("dome",)],
-)
+@pytest.mark.parametrize("arguments", [("dome",), ("pairwise", "--workers", "0"), ("--vers",)])
 def test_mistaken_arguments(command, arguments):
     code, out, err = command(*arguments)
     assert (code, out) == (2, "")
@@ -92,18 +54,72 @@ def test_mistaken_arguments(command, arguments):
     assert "Traceback" not in err
 
 
-@pytest.mark.parametrize(
-    ("module", "package"),
-    [("sklearn.datasets", "scikit-learn"), ("matplotlib.figure", "matplotlib")],
-)
-def test_missing_extra_is_named(command, monkeypatch, tmp_path, module, package):
-    for name in [name for name in sys.modules if name.startswith("sinkdist.demo")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, module, None)
-    code, out, err = command("demo", "--out", tmp_path / "new")
+# --- plug-ins
+
+
+@pytest.fixture
+def plugins(monkeypatch):
+    """The entry points that are found: none, until a test adds some."""
+    found = []
+    monkeypatch.setattr("sinkdist.cli.plugins.entry_points", lambda group: found)
+    return found
+
+
+def plain(out):
+    """A help page without its boxes and line breaks."""
+    return " ".join(re.sub("[│╭╮╰╯─]", " ", out).split())
+
+
+@pytest.mark.parametrize("arguments", [(), ("all", "--quick"), ("--n", "500", "--out", "pictures")])
+@pytest.mark.parametrize("name", ["demo", "reproduce"])
+def test_what_is_not_installed_says_how_to_get_it(command, plugins, name, arguments):
+    assert command(name, *arguments) == (
+        2,
+        "",
+        f"Error: 'sinkdist {name}' is part of sinkdist-paper, which is not installed: run "
+        "pip install ./reproduction in a clone of the sinkdist repository.\n",
+    )
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("demo", "--help"), ("reproduce", "-h")])
+def test_help_says_how_to_get_what_is_not_installed(command, plugins, arguments):
+    code, out, _ = command(*arguments)
+    assert code == 0
+    assert "Not installed: run pip install ./reproduction in a clone of sinkdist." in plain(out)
+
+
+def entry(name, value):
+    """An entry point of the group that the command line looks at."""
+    return importlib.metadata.EntryPoint(name, value, "sinkdist.commands")
+
+
+def test_a_plugin_is_a_command(command, plugins, tmp_path, monkeypatch):
+    (tmp_path / "greeting.py").write_text(
+        "import typer\n"
+        "app = typer.Typer(add_completion=False)\n"
+        "@app.command()\n"
+        "def say(name: str, loud: bool = False):\n"
+        "    'Say hello.'\n"
+        "    print('HELLO' if loud else 'hello', name)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    plugins.append(entry("greet", "greeting:app"))
+    assert command("greet", "you", "--loud") == (0, "HELLO you\n", "")
+    assert "greet Say hello." in plain(command("--help")[1])
+    assert "sinkdist greet [OPTIONS] {name}" in plain(command("greet", "--help")[1])
+    code, out, err = command("greet")
+    assert (code, out) == (2, "") and "Usage: sinkdist greet" in err
+    plugins.append(entry("info", "greeting:app"))  # our own commands cannot be replaced
+    assert "Say hello" not in plain(command("info", "--help")[1])
+
+
+def test_a_broken_plugin_spoils_nothing_else(command, plugins):
+    plugins.append(entry("greet", "no_such_module_here:app"))
+    assert "greet Cannot be loaded: reinstall no_such_module_here." in plain(command("--help")[1])
+    code, out, err = command("greet", "you")
     assert (code, out) == (2, "")
-    assert err == f'Error: {package} is not installed: run pip install "sinkdist[demo]".\n'
-    assert not (tmp_path / "new").exists()
+    assert err.startswith("Error: 'sinkdist greet' cannot be loaded (ModuleNotFoundError: ")
+    assert command("--version")[0] == 0
 
 
 # --- computing

@@ -1,7 +1,7 @@
 """The paper's advice on Algorithm 1: a number of iterations that depends on lambda only.
 
 Apart from the solvers, which test for convergence and need no advice. The constants are what
-`sinkdist.paper.fig5.fit` finds in the measurements of figure 5, which are kept in
+`sinkdist_paper.fig5.fit` finds in the measurements of figure 5, which are kept in
 ``docs/paper/fig5/fig5.csv``.
 """
 

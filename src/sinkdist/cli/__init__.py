@@ -7,7 +7,7 @@
       |-- computing.py      pairwise, distance
       |-- certificates.py   what is known of pairs, as lines of text
       |-- stored.py         info, export
-      |-- reproduce.py      reproduce
+      |-- plugins.py        commands of other distributions, such as reproduce and demo
       `-- mistakes.py       from errors and warnings to one sentence and an exit code
 
 A command reads its arguments and calls the package. What it needs is imported when it runs, so that
@@ -16,19 +16,20 @@ asking for help is quick.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sinkdist import __version__
-from sinkdist.cli import computing, reproduce, stored
+from sinkdist.cli import computing, stored
 from sinkdist.cli.mistakes import quiet, report_errors
-from sinkdist.cli.options import Workers, examples
+from sinkdist.cli.options import examples
+from sinkdist.cli.plugins import Commands
 
 __all__ = ["app", "main"]
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="rich",
@@ -38,8 +39,6 @@ app = typer.Typer(
         "sinkdist pairwise X.npy --ground grid:20x20 --lam 9 --out D.zarr",
         "sinkdist info D.zarr",
         "sinkdist export D.zarr D.npy",
-        "sinkdist demo --n 500 --out pictures",
-        "sinkdist reproduce all --quick",
         closing="Each command has its own help: sinkdist pairwise --help",
     ),
 )
@@ -66,23 +65,6 @@ app.command(epilog=computing.PAIRWISE_EXAMPLES)(computing.pairwise)
 app.command(epilog=computing.DISTANCE_EXAMPLES)(computing.distance)
 app.command(epilog=stored.INFO_EXAMPLES)(stored.info)
 app.command(epilog=stored.EXPORT_EXAMPLES)(stored.export)
-app.command(epilog=reproduce.EXAMPLES)(reproduce.reproduce)
-
-
-@app.command(epilog=examples("sinkdist demo --n 500 --out pictures"))
-def demo(
-    out: Annotated[
-        Path, typer.Option(help="Folder for the picture and the summary.", file_okay=False)
-    ] = Path("sinkdist-demo"),
-    n: Annotated[
-        int | None, typer.Option("--n", help="How many digits to compare; all 1,797 by default.")
-    ] = None,
-    workers: Workers = None,
-) -> None:
-    """Compare 1,797 handwritten digits with each other, and draw their nearest neighbours."""
-    from sinkdist.demo import run
-
-    run(out, n=n, workers=workers)
 
 
 def main() -> None:

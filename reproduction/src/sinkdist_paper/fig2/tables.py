@@ -1,0 +1,115 @@
+"""Tables: the errors at each N, and the time for the paper's largest N."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from sinkdist_paper import contestants
+from sinkdist_paper.contestants import Contestant
+from sinkdist_paper.fig2.results import Errors, column, errors_of
+from sinkdist_paper.figure import Records, View
+
+__all__ = ["views"]
+
+PAPER_SIZE = 25_000
+
+
+def views(records: Records) -> list[View]:
+    """The errors at each N, and the time for the paper's largest N."""
+    return [view for view in (_error_view(records), _cost_view(records)) if view.rows]
+
+
+def _error_view(records: Records) -> View:
+    """Mean and standard deviation of the test error."""
+    errors = errors_of(records)
+    sizes = sorted({n for _, n in errors})
+    rows = [
+        (
+            contestant.label,
+            *(_mean_and_spread(errors.get((contestant.name, n), [])) for n in sizes),
+            _most_chosen(records, contestant, sizes[-1]),
+        )
+        for contestant in sorted(contestants.ALL, key=partial(_rank, errors))
+        if any((contestant.name, n) in errors for n in sizes)
+    ]
+    return View(
+        "Test error in %: mean and standard deviation over the experiments; the best first.",
+        ("Distance", *(f"N = {n:,}" for n in sizes), "Chosen most often"),
+        tuple(rows),
+    )
+
+
+def _rank(errors: Errors, contestant: Contestant) -> float:
+    """The mean error of a contestant on the largest set."""
+    sizes = [n for name, n in errors if name == contestant.name]
+    return float(np.mean(errors[contestant.name, max(sizes)])) if sizes else np.inf
+
+
+def _cost_view(records: Records) -> View:
+    """Pairs per second, and hours for all pairs of the paper's largest set."""
+    pairs = PAPER_SIZE * (PAPER_SIZE - 1) / 2
+    rows, hours = [], 0.0
+    for contestant in contestants.ALL:
+        rates = column(records, "pairs_per_second", contestant=contestant.name, kind="rate")
+        if not rates:
+            continue
+        needed = sum(pairs / rate for rate in rates) / 3600
+        hours += needed
+        slowest, quickest = (_two_digits(rate) for rate in (min(rates), max(rates)))
+        speed = slowest if slowest == quickest else f"{slowest} to {quickest}"
+        rows.append((contestant.label, speed, str(len(rates)), _hours(needed)))
+    if rows:
+        rows.append(("All distances", "", "", f"{hours:,.0f}"))
+        rows.append(("Support vector machines", "", "", _hours(_training_hours(records))))
+    return View(
+        f"Distances per second here, and hours for all pairs of {PAPER_SIZE:,} such images at that "
+        "speed. For the support vector machines: CPU hours for all experiments of that size, "
+        "extrapolated with the square of N.",
+        ("Distance", "Pairs per second", "Matrices", f"Hours, N = {PAPER_SIZE:,}"),
+        tuple(rows),
+    )
+
+
+def _training_hours(records: Records) -> float:
+    """Processor hours of support vector machines at the paper's largest N, by its square."""
+    n = max((int(row["n"]) for row in records if row["kind"] == "error"), default=PAPER_SIZE)
+    spent = sum(column(records, "cpu_seconds", kind="error", n=n))
+    return spent * (PAPER_SIZE / n) ** 2 / 3600
+
+
+def _hours(hours: float) -> str:
+    """Hours, with at least one significant digit."""
+    return f"{hours:,.1f}" if hours >= 0.1 else f"{hours:.1g}"
+
+
+def _two_digits(rate: float) -> str:
+    """A number rounded to two significant digits."""
+    return f"{float(f'{rate:.2g}'):,.0f}"
+
+
+def _mean_and_spread(errors: Sequence[float]) -> str:
+    """A mean and a standard deviation, in percent."""
+    return f"{100 * np.mean(errors):.2f} ± {100 * np.std(errors):.2f}" if errors else "–"
+
+
+def _most_chosen(records: Records, contestant: Contestant, n: int) -> str:
+    """The parameter, bandwidth and constant that were chosen most often."""
+    used = [
+        row for row in records
+        if row["kind"] == "error" and row["contestant"] == contestant.name and row["n"] == n
+        and row["used"] == 1
+    ]  # fmt: skip
+    if not used:
+        return "–"
+    columns = [("t", "bandwidth"), ("C", "C")]
+    if contestant.parameter:
+        columns.insert(0, (contestant.parameter, "value"))
+    parts = []
+    for name, place in columns:
+        value, _ = Counter(row[place] for row in used).most_common(1)[0]
+        parts.append(f"{name} = {value}" if isinstance(value, str) else f"{name} = {value:,g}")
+    return ", ".join(parts)

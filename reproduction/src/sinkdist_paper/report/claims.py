@@ -1,0 +1,95 @@
+"""The claims of the paper and their verdicts, as a table and as cards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sinkdist_paper.figure import Claim
+from sinkdist_paper.finding import Finding, verdict
+from sinkdist_paper.report.markup import Markup, element, inline, join
+
+__all__ = ["cards", "summary", "tally"]
+
+_SIGNS = {True: "✓", False: "✗", None: "?"}
+_KINDS = {True: "holds", False: "fails", None: "open"}
+
+
+def tally(claims: Sequence[Claim]) -> str:
+    """How many claims hold, in a sentence.
+
+    Examples
+    --------
+    >>> tally([Claim("", "", True), Claim("", "", None)])
+    'Of 2 claims, 1 holds here and 1 is not decided.'
+    """
+    counts = [sum(claim.holds is value for claim in claims) for value in (True, False, None)]
+    words = (
+        ("holds here", "hold here"),
+        ("does not hold", "do not hold"),
+        ("is not decided", "are not decided"),
+    )
+    parts = [
+        f"{count} {one if count == 1 else many}"
+        for count, (one, many) in zip(counts, words, strict=True)
+        if count
+    ]
+    if not parts:
+        return "No claim was judged."
+    *first, last = parts
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"Of {len(claims)} claim{'s' * (len(claims) != 1)}, {listed}."
+
+
+def summary(findings: Sequence[Finding]) -> Markup:
+    """All claims in a table; on a phone, each is a card."""
+    rows = [
+        element(
+            "tr",
+            element("th", inline(claim.paper), scope="row", data_label="The paper"),
+            element("td", _mark(claim), data_label="Verdict"),
+            element("td", inline(claim.measured), data_label="Measured here"),
+            element(
+                "td",
+                element("a", finding.label, href=f"#{finding.experiment.name}"),
+                data_label="Where",
+            ),
+        )
+        for finding in findings
+        for claim in finding.claims()
+    ]
+    heads = ("The paper says", "Verdict", "Measured here", "Where")
+    return element(
+        "table",
+        element("caption", "The paper’s claims, and what was measured here"),
+        element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
+        element("tbody", *rows),
+        class_="claims",
+    )
+
+
+def cards(claims: Sequence[Claim]) -> Markup:
+    """The claims about one figure."""
+    return element(
+        "ul",
+        join(
+            element(
+                "li",
+                element("p", _mark(claim), " ", inline(claim.paper), class_="claim"),
+                element("p", inline(claim.measured)),
+                class_=_KINDS[claim.holds],
+            )
+            for claim in claims
+        ),
+        class_="cards",
+        role="list",
+    )
+
+
+def _mark(claim: Claim) -> Markup:
+    """The verdict, shown by a sign, words and a colour."""
+    return element(
+        "span",
+        element("span", _SIGNS[claim.holds], aria_hidden="true", class_="sign"),
+        verdict(claim),
+        class_=f"verdict {_KINDS[claim.holds]}",
+    )
