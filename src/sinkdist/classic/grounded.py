@@ -12,8 +12,8 @@ from sinkdist.classic.formulas import MAHALANOBIS
 from sinkdist.classic.pairs import Options, compute, embed, read_families
 from sinkdist.errors import InputError
 from sinkdist.ground import Ground
+from sinkdist.inputs.fingerprints import matrix_fingerprint
 from sinkdist.inputs.flags import flag
-from sinkdist.pairs.job import ground_fingerprint
 
 __all__ = ["mahalanobis"]
 
@@ -72,7 +72,7 @@ def mahalanobis(
         options,
         rows=embed(families, factor(ground, float(t), inverse=bool(inverse))),
         parameters={"t": float(t), "inverse": bool(inverse)},
-        fingerprints={"ground": ground_fingerprint(ground)},
+        fingerprints={"ground": matrix_fingerprint(ground.matrix)},
     )
 
 

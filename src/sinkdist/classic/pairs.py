@@ -13,11 +13,10 @@ import numpy as np
 
 from sinkdist.classic.formulas import Array, Distance
 from sinkdist.errors import InputError
+from sinkdist.inputs.fingerprints import family_fingerprint, identities
 from sinkdist.inputs.flags import flag, listener
 from sinkdist.inputs.histograms import Histograms, check_same_bins, read, working_dtype
 from sinkdist.interrupts import Stop
-from sinkdist.pairs.job import fingerprint, statuses
-from sinkdist.pairs.matched import identities
 from sinkdist.scale import threads
 from sinkdist.scale.job import Job, TileResult
 from sinkdist.scale.run import run
@@ -161,7 +160,7 @@ def compute(
         {}
         if options.out is None
         else _facts(distance, families, parameters or {}, fingerprints or {}),
-        statuses(),
+        {int(status): status.name.lower().replace("_", " ") for status in Status},
         (),
         distance.seconds_per_bin * d,
         distance.bytes_at_once(_SIDE, d, 8),
@@ -184,8 +183,8 @@ def _facts(
     return {
         "parameters": {"distance": distance.name, "dtype": str(families.X.dtype), **parameters},
         "fingerprints": {
-            "X": fingerprint(families.X),
-            "Y": None if families.Y is None else fingerprint(families.Y),
+            "X": family_fingerprint(families.X),
+            "Y": None if families.Y is None else family_fingerprint(families.Y),
             **fingerprints,
         },
     }
