@@ -16,16 +16,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, cast
 
-import google_crc32c
 import numpy as np
 import numpy.typing as npt
-import zarr
-from zarr.codecs import Crc32cCodec
 
-from sinkdist.errors import InputError, StoreError
+from sinkdist.errors import InputError, StoreError, needs_extra
 from sinkdist.scale import description, folder
 from sinkdist.scale.job import TileResult
 from sinkdist.scale.tiles import Tile, Tiling
+
+with needs_extra("store", "Storing a matrix"):
+    import google_crc32c
+    import zarr
+    from zarr.codecs import Crc32cCodec
 
 __all__ = ["Store", "open_or_create", "open_store"]
 
