@@ -5,7 +5,6 @@ import math
 import pickle
 from decimal import Decimal, localcontext
 
-import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,7 +20,6 @@ from sinkdist import classic
 from sinkdist.classic import formulas
 from sinkdist.classic.pairs import Comparison, Options, read_families
 from sinkdist.errors import InputError, InputTypeError
-from sinkdist.kernels import binwise
 from sinkdist.scale import memory
 from sinkdist.scale.tiles import Tiling
 from sinkdist.solution.status import Status
@@ -370,22 +368,6 @@ def test_reads_what_people_hold(distance):
         np.testing.assert_allclose(distance(form), expected, rtol=1e-14)
         np.testing.assert_allclose(distance(form, X[:2]), expected[:, :2], rtol=1e-14)
     np.testing.assert_array_equal(X, histograms(5, 8))
-
-
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-@pytest.mark.parametrize(
-    ("distance", "kernel"), [(classic.chi2, "harmonic"), (classic.total_variation, "excess")]
-)
-def test_one_dtype_is_compiled_once(distance, kernel):
-    """Whether rows may be written to, lie in another order, or are only one."""
-    X = histograms(5, 8)
-    distance(X)
-    compiled = getattr(binwise, kernel)
-    before = list(compiled.signatures)
-    X.flags.writeable = False
-    for first, second in ((X, None), (X, X[:1]), (X[:1], X), (np.asfortranarray(X), X[::-1])):
-        distance(first, second)
-    assert compiled.signatures == before
 
 
 @pytest.mark.parametrize("distance", DISTANCES)

@@ -150,8 +150,6 @@ def compute(
     """
     X, Y = (families.X, families.other) if rows is None else rows
     dtype, d = families.X.dtype, families.X.d
-    if distance.is_compiled:  # now, so that the plan knows what it holds
-        distance.between(np.ones((1, 1), dtype), np.ones((1, 1), dtype))
     job = Job(
         (families.X.n, families.other.n),
         dtype,
