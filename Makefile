@@ -75,11 +75,11 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
-	$(PIP) --editable ".[demo]"
+	$(PIP) --editable ".[cli,demo]"
 	@touch $@
 
 $(VENV)/.paper: pyproject.toml | $(BIN)/python
-	$(PIP) --editable ".[paper]"
+	$(PIP) --editable ".[all,paper]"
 	@touch $@
 
 $(VENV)/.test: pyproject.toml | $(BIN)/python
@@ -92,7 +92,7 @@ $(VENV)/.arrays: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.lint: pyproject.toml | $(BIN)/python
-	$(PIP) --editable ".[demo,lint]"
+	$(PIP) --editable ".[store,cli,demo,lint]"
 	@touch $@
 
 $(VENV)/.bench: pyproject.toml benchmarks/requirements.txt | $(BIN)/python

@@ -1,7 +1,7 @@
 """Exceptions and warnings: the bottom layer, so every module can raise them and none is imported.
 
-Each inherits from the built-in class that a caller would catch anyway. Optional packages are imported
-within `needs_extra`, so that a missing one is the same sentence everywhere.
+Each inherits from the built-in class that a caller would catch anyway. Optional packages are
+imported within `needs_extra`, so that a missing one is the same sentence everywhere.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class MissingExtraError(ImportError):
 
     Examples
     --------
-    >>> print(MissingExtraError("zarr", "store", "Storing a matrix"))
-    Storing a matrix needs zarr: run pip install "sinkdist[store]" (in a clone: pip install ".[store]").
+    >>> print(MissingExtraError("typer", "cli", "The command line"))
+    The command line needs typer: run pip install "sinkdist[cli]" (in a clone: pip install ".[cli]").
     """
 
     def __init__(self, package: str, extra: str, purpose: str | None = None) -> None:

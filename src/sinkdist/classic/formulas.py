@@ -105,8 +105,8 @@ def _chi2(X: Array, Y: Array) -> Array:
     Since ``x y / (x + y) = x - x^2 / (x + y)``, a bin costs an addition and a division.
     """
     eps = float(np.finfo(X.dtype).eps)
-    # A bin adds no more than its mass to the sum, so the tiniest are not seen next to 1.
-    seen = np.where(X > eps * eps, X, 0)
+    least = eps * eps  # a bin adds no more than its mass, so the tiniest are not seen next to 1
+    seen = np.where(X > least, X, 0)
     distances = _by_crowding(
         seen, Y, _quotients, lambda x, y: _over_mass(x, y, _inverse_sum, np.square)
     )
