@@ -332,7 +332,7 @@ def test_missing_extra_is_named(command, place, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, out, err = command("reproduce", "fig1", "--quick")
     assert (code, out) == (2, "")
-    assert err == 'Error: matplotlib is not installed: run pip install "sinkdist[paper]".\n'
+    assert err.startswith('Error: matplotlib is not installed: run pip install "sinkdist[paper]" ')
     assert not list(place.iterdir())
 
 

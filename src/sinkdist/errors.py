@@ -46,8 +46,9 @@ class MissingExtraError(ImportError):
 
     Examples
     --------
-    >>> print(MissingExtraError("typer", "cli", "The command line"))
-    The command line needs typer: run pip install "sinkdist[cli]" (in a clone: pip install ".[cli]").
+    >>> error = MissingExtraError("typer", "cli", "The command line")
+    >>> print(str(error).partition(" (")[0])  # the rest is the command for a clone
+    The command line needs typer: run pip install "sinkdist[cli]"
     """
 
     def __init__(self, package: str, extra: str, purpose: str | None = None) -> None:

@@ -106,7 +106,7 @@ def _chi2(X: Array, Y: Array) -> Array:
     """
     eps = float(np.finfo(X.dtype).eps)
     least = eps * eps  # a bin adds no more than its mass, so the tiniest are not seen next to 1
-    seen = np.where(X > least, X, 0)
+    seen = np.where(least < X, X, 0)
     distances = _by_crowding(
         seen, Y, _quotients, lambda x, y: _over_mass(x, y, _inverse_sum, np.square)
     )

@@ -12,7 +12,7 @@ from sinkdist.classic.formulas import MAHALANOBIS
 from sinkdist.classic.pairs import Options, compute, embed, read_families
 from sinkdist.errors import InputError
 from sinkdist.ground import Ground
-from sinkdist.inputs.fingerprints import matrix_fingerprint
+from sinkdist.inputs.fingerprints import digest
 from sinkdist.inputs.flags import flag
 
 __all__ = ["mahalanobis"]
@@ -72,7 +72,7 @@ def mahalanobis(
         options,
         rows=embed(families, factor(ground, float(t), inverse=bool(inverse))),
         parameters={"t": float(t), "inverse": bool(inverse)},
-        fingerprints={"ground": matrix_fingerprint(ground.matrix)},
+        fingerprints={"ground": digest([ground.matrix], str(ground.shape))},
     )
 
 

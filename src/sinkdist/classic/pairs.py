@@ -13,7 +13,7 @@ import numpy as np
 
 from sinkdist.classic.formulas import Array, Distance
 from sinkdist.errors import InputError
-from sinkdist.inputs.fingerprints import family_fingerprint, identities
+from sinkdist.inputs.fingerprints import fingerprint, identities
 from sinkdist.inputs.flags import flag, listener
 from sinkdist.inputs.histograms import Histograms, check_same_bins, read, working_dtype
 from sinkdist.interrupts import Stop
@@ -181,8 +181,8 @@ def _facts(
     return {
         "parameters": {"distance": distance.name, "dtype": str(families.X.dtype), **parameters},
         "fingerprints": {
-            "X": family_fingerprint(families.X),
-            "Y": None if families.Y is None else family_fingerprint(families.Y),
+            "X": fingerprint(families.X),
+            "Y": None if families.Y is None else fingerprint(families.Y),
             **fingerprints,
         },
     }

@@ -1,7 +1,4 @@
-"""Knowing histograms and costs again: digests of their content, and numbers for equal rows.
-
-Stores and caches tell inputs apart by these; nothing here knows what is computed from them.
-"""
+"""Fingerprints: digests that two inputs share only if they are the same, to the bit."""
 
 from __future__ import annotations
 
@@ -13,24 +10,27 @@ import numpy.typing as npt
 
 from sinkdist.inputs.histograms import Histograms
 
-__all__ = ["family_fingerprint", "identities", "matrix_fingerprint"]
+__all__ = ["digest", "fingerprint", "identities"]
 
 Array = npt.NDArray[Any]
 
 
-def family_fingerprint(family: Histograms) -> str:
-    """A number that two families share only if they are the same, to the bit."""
+def fingerprint(family: Histograms) -> str:
+    """The digest of a family of histograms."""
     rows = family.rows
     if isinstance(rows, np.ndarray):
         arrays = [rows]
     else:  # the type of indices is SciPy's choice
         arrays = [rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data]
-    return _digest(arrays, f"{rows.shape} {rows.dtype}")
+    return digest(arrays, f"{rows.shape} {rows.dtype}")
 
 
-def matrix_fingerprint(matrix: Array) -> str:
-    """The same for costs between bins."""
-    return _digest([matrix], str(matrix.shape))
+def digest(arrays: list[Any], about: str) -> str:
+    """A digest of arrays and of what they are."""
+    found = hashlib.sha256(about.encode())
+    for array in arrays:
+        found.update(np.ascontiguousarray(array).data if array.size else b"")
+    return found.hexdigest()
 
 
 def identities(A: Histograms, B: Histograms) -> tuple[Array, Array]:
@@ -44,12 +44,6 @@ def identities(A: Histograms, B: Histograms) -> tuple[Array, Array]:
     first = np.array([number(A, k) for k in range(A.n)], int)
     if A is B:
         return first, first
+    if A.d != B.d:
+        return np.arange(A.n), -1 - np.arange(B.n)
     return first, np.array([number(B, k) for k in range(B.n)], int)
-
-
-def _digest(arrays: list[Any], about: str) -> str:
-    """A digest of arrays and of what they are."""
-    digest = hashlib.sha256(about.encode())
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).data if array.size else b"")
-    return digest.hexdigest()
