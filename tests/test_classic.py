@@ -3,6 +3,7 @@
 import inspect
 import math
 import pickle
+import tracemalloc
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -524,3 +525,20 @@ def test_on_a_cluster(tmp_path):
             np.testing.assert_array_equal(distance(X, client=client), expected)
             stored = distance(X, client=client, out=tmp_path / f"{distance.__name__}.zarr")
             np.testing.assert_array_equal(stored, expected)
+
+
+@pytest.mark.parametrize("name", ["CHI2", "TOTAL_VARIATION", "HELLINGER", "SQEUCLIDEAN"])
+@pytest.mark.parametrize("family", [histograms, with_gaps])
+@pytest.mark.parametrize("d", [40, 3000])
+def test_a_tile_takes_no_more_memory_than_it_says(name, family, d):
+    distance = getattr(formulas, name)
+    for dtype in (np.float32, np.float64):
+        X, Y = family(256, d).astype(dtype), family(256, d, seed=1).astype(dtype)
+        distance.between(X[:2], Y[:2])  # imports
+        tracemalloc.start()
+        try:
+            values = distance.between(X, Y)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert peak - values.nbytes <= distance.bytes_at_once(256, d, 8)

@@ -25,9 +25,11 @@ from sinkdist.scale.job import TileResult
 from sinkdist.scale.tiles import Tile, Tiling
 
 with needs_extra("store", "Storing a matrix"):
-    import google_crc32c
-    import zarr
+    import zarr  # first: of all that is missing, it is what people know
     from zarr.codecs import Crc32cCodec
+
+    # isort: split
+    import google_crc32c
 
 __all__ = ["Store", "open_or_create", "open_store"]
 
