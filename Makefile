@@ -78,7 +78,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.paper: $(PROJECTS) | $(BIN)/python
-	$(PIP) --editable . --editable ./reproduction
+	$(PIP) --editable ".[all]" --editable ./reproduction
 	@touch $@
 
 $(VENV)/.test: $(PROJECTS) | $(BIN)/python
@@ -91,7 +91,7 @@ $(VENV)/.arrays: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.lint: $(PROJECTS) | $(BIN)/python
-	$(PIP) --editable ".[lint]" --editable ./reproduction
+	$(PIP) --editable ".[all,lint]" --editable ./reproduction
 	@touch $@
 
 $(VENV)/.bench: $(PROJECTS) benchmarks/requirements.txt | $(BIN)/python

@@ -3,9 +3,9 @@
 import inspect
 import math
 import pickle
+import tracemalloc
 from decimal import Decimal, localcontext
 
-import numba
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,7 +21,6 @@ from sinkdist import classic
 from sinkdist.classic import formulas
 from sinkdist.classic.pairs import Comparison, read_families
 from sinkdist.errors import InputError, InputTypeError
-from sinkdist.kernels import binwise
 from sinkdist.problem.options import Options
 from sinkdist.scale import memory
 from sinkdist.scale.tiles import Tiling
@@ -373,22 +372,6 @@ def test_reads_what_people_hold(distance):
     np.testing.assert_array_equal(X, histograms(5, 8))
 
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
-@pytest.mark.parametrize(
-    ("distance", "kernel"), [(classic.chi2, "harmonic"), (classic.total_variation, "excess")]
-)
-def test_one_dtype_is_compiled_once(distance, kernel):
-    """Whether rows may be written to, lie in another order, or are only one."""
-    X = histograms(5, 8)
-    distance(X)
-    compiled = getattr(binwise, kernel)
-    before = list(compiled.signatures)
-    X.flags.writeable = False
-    for first, second in ((X, None), (X, X[:1]), (X[:1], X), (np.asfortranarray(X), X[::-1])):
-        distance(first, second)
-    assert compiled.signatures == before
-
-
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_families_of_none_and_of_one(distance):
     X = histograms(4, 8)
@@ -543,3 +526,20 @@ def test_on_a_cluster(tmp_path):
             np.testing.assert_array_equal(distance(X, client=client), expected)
             stored = distance(X, client=client, out=tmp_path / f"{distance.__name__}.zarr")
             np.testing.assert_array_equal(stored, expected)
+
+
+@pytest.mark.parametrize("name", ["CHI2", "TOTAL_VARIATION", "HELLINGER", "SQEUCLIDEAN"])
+@pytest.mark.parametrize("family", [histograms, with_gaps])
+@pytest.mark.parametrize("d", [40, 3000])
+def test_a_tile_takes_no_more_memory_than_it_says(name, family, d):
+    distance = getattr(formulas, name)
+    for dtype in (np.float32, np.float64):
+        X, Y = family(256, d).astype(dtype), family(256, d, seed=1).astype(dtype)
+        distance.between(X[:2], Y[:2])  # imports
+        tracemalloc.start()
+        try:
+            values = distance.between(X, Y)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert peak - values.nbytes <= distance.bytes_at_once(256, d, 8)

@@ -14,7 +14,7 @@ import pytest
 from scipy.sparse.csgraph import shortest_path
 
 from sinkdist import kernels as passes
-from sinkdist.kernels import binwise, block, exponential, generic, hessian, pair, triangles
+from sinkdist.kernels import block, exponential, generic, hessian, pair, triangles
 from sinkdist.solvers.compiled import relaxation, scaling
 
 #: Twins that are not called like their pass, because they do not work in place.
@@ -131,7 +131,7 @@ def test_the_search_for_compiled_passes_finds_them():
         return
     dispatchers = {
         f"{module.__name__.rpartition('.')[2]}.{name}"
-        for module in (pair, exponential, hessian, block, binwise, triangles)
+        for module in (pair, exponential, hessian, block, triangles)
         for name, value in vars(module).items()
         if isinstance(value, numba.core.dispatcher.Dispatcher)
         and value.py_func.__module__ == module.__name__
@@ -618,22 +618,3 @@ def test_shortest_paths(xp, d):
     same(M, expected)
     same(M, by_scipy)
     assert triangles.worst_triangle(M)[0] <= 1e-15
-
-
-# ----------------------------------------------------------------- two blocks of histograms
-
-
-@pytest.mark.parametrize("shape", BLOCKS)
-def test_sums_over_bins(xp, dtype, shape):
-    n, m, d = shape
-    rng = np.random.default_rng(shape)
-    X, T = _with_gaps(rng, n, d).astype(dtype), _with_gaps(rng, m, d).T.astype(dtype, order="C")
-    rounding = {"rtol": 0.0, "atol": {np.float64: 1e-15, np.float32: 5e-7}[dtype]}
-    bins = np.empty(d, int)
-    out = np.full((n, m), np.nan, dtype)
-    binwise.excess(X, T, bins, out)
-    same(out, twin(xp, "excess", X, T), **rounding)
-    for least in (0.0, 1.1 / d):
-        out[:] = np.nan
-        binwise.harmonic(X, T, least, bins, out)
-        same(out, twin(xp, "harmonic", X, T, least), **rounding)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from problems import grid_costs, random_metric, simplex, sparse_histograms
 
 import sinkdist as sd
+from sinkdist.scale import system
 from sinkdist.solution.status import Status
 from sinkdist.solvers.table import SOLVERS
 
@@ -202,12 +203,10 @@ def test_marginal_error_of_fixed_iterations_is_the_true_one(tmp_path, costs, dty
 
 def test_values_do_not_depend_on_the_tiles(tmp_path):
     """A tight budget makes small tiles; so many workers only make it easy to be tight."""
-    import psutil
-
     A = simplex(370, 6, 4)
     options = {"ground": COSTS, "lam": 5, "workers": 64}
     wide = sd.pairwise(A, out=tmp_path / "wide.zarr", memory="100GB", **options)
-    held, narrow = psutil.Process().memory_info().rss, None
+    held, narrow = system.held(), None
     for more in range(0, 400, 2):
         with contextlib.suppress(sd.InputError):
             narrow = sd.pairwise(

@@ -1,7 +1,13 @@
 """Exceptions and warnings: the bottom layer, so every module can raise them and none is imported.
 
-Each inherits from the built-in class that a caller would catch anyway.
+Each inherits from the built-in class that a caller would catch anyway. Optional packages are
+imported within `needs_extra`, so that a missing one is the same sentence everywhere.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from sinkdist.wording import Worded
 
@@ -14,7 +20,11 @@ __all__ = [
     "MissingExtraError",
     "NegativeMassError",
     "StoreError",
+    "needs_extra",
 ]
+
+#: Packages whose name differs from that of the module they bring.
+_PACKAGES = {"google_crc32c": "google-crc32c", "sklearn": "scikit-learn"}
 
 
 class InputError(Worded, ValueError):
@@ -41,23 +51,46 @@ class MissingExtraError(ImportError):
         The package that could not be imported.
     extra : str
         The extra of sinkdist that installs it.
+    purpose : str, optional
+        What the package is needed for, as the subject of a sentence.
 
     Examples
     --------
-    >>> print(MissingExtraError("matplotlib", "plot"))
-    matplotlib is not installed: run pip install "sinkdist[plot]".
+    >>> error = MissingExtraError("typer", "cli", "The command line")
+    >>> print(str(error).partition(" (")[0])  # the rest is the command for a clone
+    The command line needs typer: run pip install "sinkdist[cli]"
     """
 
-    def __init__(self, package: str, extra: str) -> None:
-        super().__init__(
-            f'{package} is not installed: run pip install "sinkdist[{extra}]".', name=package
-        )
+    def __init__(self, package: str, extra: str, purpose: str | None = None) -> None:
+        missing = f"{package} is not installed" if purpose is None else f"{purpose} needs {package}"
+        # Double quotes: every shell knows them, that of Windows too.
+        command = f'pip install "sinkdist[{extra}]" (in a clone: pip install ".[{extra}]")'
+        super().__init__(f"{missing}: run {command}.", name=package)
         self.package = package
         self.extra = extra
+        self.purpose = purpose
 
-    def __reduce__(self) -> tuple[type["MissingExtraError"], tuple[str, str]]:
-        # Exceptions are rebuilt from ``args``, the finished sentence; ours is built from two words.
-        return type(self), (self.package, self.extra)
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str | None]]:
+        # Exceptions are rebuilt from ``args``, the finished sentence; ours is built from words.
+        return type(self), (self.package, self.extra, self.purpose)
+
+
+@contextmanager
+def needs_extra(extra: str, purpose: str) -> Iterator[None]:
+    """Imports within are of optional packages: a missing one raises `MissingExtraError`.
+
+    Parameters
+    ----------
+    extra : str
+        The extra of sinkdist that installs them.
+    purpose : str
+        What they are needed for, as the subject of a sentence.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:  # of any other ImportError, installing is no cure
+        module = (error.name or extra).split(".")[0]
+        raise MissingExtraError(_PACKAGES.get(module, module), extra, purpose) from error
 
 
 class ConvergenceWarning(Worded, UserWarning):

@@ -13,12 +13,10 @@ import numpy as np
 
 from sinkdist.classic.formulas import Array, Distance
 from sinkdist.errors import InputError
-from sinkdist.inputs.fingerprints import fingerprint
+from sinkdist.inputs.fingerprints import fingerprint, identities
 from sinkdist.inputs.flags import flag, listener
 from sinkdist.inputs.histograms import Histograms, check_same_bins, read, working_dtype
 from sinkdist.interrupts import Stop
-from sinkdist.pairs.job import statuses
-from sinkdist.pairs.matched import identities
 from sinkdist.problem.options import Options
 from sinkdist.scale import threads
 from sinkdist.scale.job import Job, TileResult
@@ -140,8 +138,6 @@ def compute(
     """
     X, Y = (families.X, families.other) if rows is None else rows
     dtype, d = families.X.dtype, families.X.d
-    if distance.is_compiled:  # now, so that the plan knows what it holds
-        distance.between(np.ones((1, 1), dtype), np.ones((1, 1), dtype))
     job = Job(
         (families.X.n, families.other.n),
         dtype,
@@ -150,7 +146,7 @@ def compute(
         {}
         if options.out is None
         else _facts(distance, families, parameters or {}, fingerprints or {}),
-        statuses(),
+        {int(status): status.name.lower().replace("_", " ") for status in Status},
         (),
         distance.seconds_per_bin * d,
         distance.bytes_at_once(_SIDE, d, 8),

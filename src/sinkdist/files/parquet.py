@@ -12,14 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.errors import InputError, MissingExtraError
+from sinkdist.errors import InputError, needs_extra
 from sinkdist.files.claims import check_memory
 
-try:
+with needs_extra("parquet", "A file in Parquet"):
     import pyarrow as pa
     from pyarrow import compute, parquet
-except ImportError as error:
-    raise MissingExtraError("pyarrow", "parquet") from error
 
 __all__ = ["read_parquet", "write_parquet"]
 

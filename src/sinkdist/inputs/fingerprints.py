@@ -6,10 +6,13 @@ import hashlib
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sinkdist.inputs.histograms import Histograms
 
-__all__ = ["digest", "fingerprint"]
+__all__ = ["digest", "fingerprint", "identities"]
+
+Array = npt.NDArray[Any]
 
 
 def fingerprint(family: Histograms) -> str:
@@ -28,3 +31,19 @@ def digest(arrays: list[Any], about: str) -> str:
     for array in arrays:
         found.update(np.ascontiguousarray(array).data if array.size else b"")
     return found.hexdigest()
+
+
+def identities(A: Histograms, B: Histograms) -> tuple[Array, Array]:
+    """A number for each row of two families; equal rows have equal numbers."""
+    numbers: dict[bytes, int] = {}
+
+    def number(family: Histograms, k: int) -> int:
+        row = family.dense(np.array([k])) + 0.0  # -0.0 is 0.0
+        return numbers.setdefault(row.tobytes(), len(numbers))
+
+    first = np.array([number(A, k) for k in range(A.n)], int)
+    if A is B:
+        return first, first
+    if A.d != B.d:
+        return np.arange(A.n), -1 - np.arange(B.n)
+    return first, np.array([number(B, k) for k in range(B.n)], int)

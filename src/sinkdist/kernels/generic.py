@@ -261,21 +261,3 @@ def sweep(
     A = U @ K
     error = column_error(A, C, V, error)
     return U, column_step(A, C, V, omega), error
-
-
-# ------------------------------------------------------------------ two blocks of histograms
-
-
-def excess(X: Array, T: Array) -> Array:
-    """``sum_k max(X_ik - T_kj, 0)``."""
-    xp = _namespace(X)
-    difference = X[:, :, None] - T[None, :, :]
-    return xp.sum(xp.where(difference > 0.0, difference, 0.0), axis=1)
-
-
-def harmonic(X: Array, T: Array, least: float) -> Array:
-    """``sum_k X_ik T_kj / (X_ik + T_kj)`` over the bins with ``X_ik > least``."""
-    xp = _namespace(X)
-    x, y = X[:, :, None], T[None, :, :]
-    seen = x > least
-    return xp.sum(xp.where(seen, x * y / xp.where(seen, x + y, 1.0), 0.0), axis=1)

@@ -15,12 +15,10 @@
 Import them from here: ``import sinkdist`` does not import scikit-learn.
 """
 
-from importlib.util import find_spec
+from sinkdist.errors import needs_extra
 
-from sinkdist.errors import MissingExtraError
-
-if find_spec("sklearn") is None:
-    raise MissingExtraError("scikit-learn", "learn")
+with needs_extra("learn", "sinkdist.learn"):
+    import sklearn as _sklearn  # noqa: F401
 
 from sinkdist.learn.cache import CacheInfo, DistanceCache, distance_cache
 from sinkdist.learn.kernel import TransportKernel

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.interrupts import Stop
 from sinkdist.pairs.job import job_of
-from sinkdist.pairs.matched import TILE_PAIRS, Postprocess, dense_rows, empty_rows, identities
+from sinkdist.pairs.matched import TILE_PAIRS, Postprocess, dense_rows, empty_rows
 from sinkdist.problem.problem import Problem
 from sinkdist.scale import threads
 from sinkdist.scale.job import TileResult, check_matrix

@@ -21,10 +21,10 @@ import numpy.typing as npt
 
 from sinkdist.errors import InputError
 from sinkdist.ground import Ground
+from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.inputs.rows import Rows, masses, with_masses
 from sinkdist.kernels.exponential import gibbs_kernel
-from sinkdist.pairs.matched import identities
 from sinkdist.pairs.report import SHORT
 from sinkdist.problem.problem import Problem
 from sinkdist.scale import threads

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError
+from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.pairs.report import SHORT
 from sinkdist.scale import threads
@@ -25,7 +26,6 @@ __all__ = [
     "coincide",
     "dense_rows",
     "empty_rows",
-    "identities",
     "matched",
 ]
 
@@ -81,25 +81,6 @@ def coincide(R: Histograms, C: Histograms) -> Array:
     """Which matched pairs are of equal histograms with mass."""
     first, second = identities(R, C)
     return np.asarray((first == second) & ~(empty_rows(R) | empty_rows(C)))
-
-
-def identities(A: Histograms, B: Histograms) -> tuple[Array, Array]:
-    """A number for each row of two families; equal rows have equal numbers."""
-    numbers: dict[bytes, int] = {}
-
-    def number(family: Histograms, k: int) -> int:
-        row = dense_rows(family, np.array([k])) + 0.0  # -0.0 is 0.0
-        return numbers.setdefault(row.tobytes(), len(numbers))
-
-    if A is B:
-        first = np.array([number(A, k) for k in range(A.n)], int)
-        return first, first
-    if A.d != B.d:
-        return np.arange(A.n), -1 - np.arange(B.n)
-    return (
-        np.array([number(A, k) for k in range(A.n)], int),
-        np.array([number(B, k) for k in range(B.n)], int),
-    )
 
 
 def dense_rows(family: Histograms, index: Array | None) -> Array:

@@ -3,6 +3,7 @@
 tiles      cutting a matrix into tiles, and tiles into row batches
 job        a matrix to be computed; the size of its tiles
 memory     the budget
+system     what the operating system says of memory
 run        a job into a store, on threads or a cluster: what is missing, then what was there
 in_memory  a matrix in memory, as a store
 store      a matrix on disk (imports Zarr; nothing else does)
@@ -13,5 +14,6 @@ cluster    tiles as tasks of Dask (imports it; nothing else does)
 threads    tiles on threads, one BLAS thread each
 tally      how pairs ended
 progress   how far a run is
+lines      progress as plain lines; the words for it
 bar        the progress bar (imports Rich; nothing else does)
 """

@@ -7,8 +7,6 @@ else (a log, a pipe) it writes a plain line to stderr every ten seconds, so shor
 
 from __future__ import annotations
 
-import math
-import threading
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -16,13 +14,15 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn
 from rich.progress import Progress as RichProgress
 
+from sinkdist.scale.lines import SECONDS_BETWEEN_LINES, Display, Lines, duration, sentence
+
 if TYPE_CHECKING:
     from sinkdist.scale.progress import Progress
 
-SECONDS_BETWEEN_LINES = 10.0
+__all__ = ["SECONDS_BETWEEN_LINES", "Bar", "duration", "sentence"]
 
 
-class Bar:
+class Bar(Display):
     """A context manager that is called with each `Progress` record, from any thread.
 
     Parameters
@@ -42,12 +42,11 @@ class Bar:
     """
 
     def __init__(self, *, console: Console | None = None) -> None:
+        super().__init__()
         self._console = Console(stderr=True) if console is None else console
-        self._lock = threading.Lock()
-        self._done = -1
-        self._written_at = 0.0
         self._live: RichProgress | None = None
         self._task: TaskID | None = None
+        self._lines = Lines(self._write, seconds=SECONDS_BETWEEN_LINES, closing=False)
 
     def __enter__(self) -> Bar:
         if self._console.is_terminal or self._console.is_jupyter:
@@ -67,79 +66,17 @@ class Bar:
         if self._live is not None:
             self._live.stop()
 
-    def __call__(self, record: Progress) -> None:
-        """Show a record; one that is older than what is shown is passed over."""
-        with self._lock:
-            if record.done - record.before <= self._done:
-                return
-            self._done = record.done - record.before
-            if self._live is not None and self._task is not None:
-                self._live.update(
-                    self._task,
-                    completed=record.done,
-                    total=record.total,
-                    description=sentence(record),
-                )
-            elif record.seconds - self._written_at >= SECONDS_BETWEEN_LINES:
-                self._written_at = record.seconds
-                self._console.print(sentence(record), highlight=False, soft_wrap=True)
-
-
-def sentence(record: Progress) -> str:
-    """One line on a record: pairs done, pairs per second, time left and pairs that stopped short.
-
-    Parameters
-    ----------
-    record : Progress
-        What has been done so far.
-
-    Returns
-    -------
-    str
-        The line, without a line break.
-
-    Examples
-    --------
-    >>> from sinkdist.scale.progress import Progress
-    >>> sentence(Progress(done=30_000, total=90_000, seconds=1.5, unconverged=2))
-    '30,000 of 90,000 pairs, 20,000 pairs/s, 3 s left, 2 not converged'
-    >>> sentence(Progress(done=90_000, total=90_000, seconds=4.5, unconverged=0))
-    '90,000 of 90,000 pairs, 20,000 pairs/s, took 4.5 s'
-    """
-    parts = [f"{record.done:,} of {record.total:,} pairs"]
-    rate = record.pairs_per_second
-    if rate > 0:
-        parts.append(f"{rate:,.0f} pairs/s" if rate >= 10 else f"{rate:.2g} pairs/s")
-        if record.done < record.total:
-            parts.append(f"{duration(math.ceil((record.total - record.done) / rate))} left")
+    def _show(self, record: Progress) -> None:
+        if self._live is None or self._task is None:
+            self._lines(record)
         else:
-            parts.append(f"took {duration(record.seconds)}")
-    if record.unconverged:
-        parts.append(f"{record.unconverged:,} not converged")
-    return ", ".join(parts)
+            self._live.update(
+                self._task,
+                completed=record.done,
+                total=record.total,
+                description=sentence(record),
+            )
 
-
-def duration(seconds: float) -> str:
-    """A length of time in the two largest units that matter.
-
-    Parameters
-    ----------
-    seconds : float
-        The length of time.
-
-    Returns
-    -------
-    str
-        Such as ``"4.5 s"``, ``"3 min 20 s"`` or ``"5 h 6 min"``.
-
-    Examples
-    --------
-    >>> duration(8), duration(4.51), duration(200), duration(18_400)
-    ('8 s', '4.5 s', '3 min 20 s', '5 h 6 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{round(seconds, 1):g} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    def _write(self, line: str) -> None:
+        """Write a line where there is nothing to draw on."""
+        self._console.print(line, highlight=False, soft_wrap=True)

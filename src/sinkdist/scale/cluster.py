@@ -17,15 +17,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from sinkdist.errors import (
-    ClusterWarning,
-    InputError,
-    InputTypeError,
-    MissingExtraError,
-    StoreError,
-)
+from sinkdist.errors import ClusterWarning, InputError, InputTypeError, StoreError, needs_extra
 from sinkdist.scale.job import Job, TileResult, tally
-from sinkdist.scale.store import open_store
 from sinkdist.scale.tally import Tally
 from sinkdist.scale.threads import single_blas_thread
 from sinkdist.scale.tiles import Tile
@@ -214,6 +207,8 @@ def _solve(job: Job, tile: Tile, path: str | None) -> tuple[Tile, Any]:
     """On a worker: compute a tile, and store it there if it is to be stored."""
     if path is None:
         return tile, _computed(job, tile)
+    from sinkdist.scale.store import open_store  # Zarr, where something is stored
+
     store = open_store(path, "r+")
     block = store.read_block(tile)  # there if a worker died between storing it and saying so
     if block is None:
@@ -295,8 +290,6 @@ async def _greet(address: str) -> None:
 
 def _distributed() -> Any:
     """Dask, or the sentence on how to get it."""
-    try:
+    with needs_extra("cluster", "Computing on a cluster"):
         import distributed
-    except ImportError:
-        raise MissingExtraError("distributed", "cluster") from None
     return distributed

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sinkdist.errors import InputError, InputTypeError, MissingExtraError, StoreError
+from sinkdist.errors import InputError, InputTypeError, StoreError, needs_extra
 from sinkdist.wording import option
 
 __all__ = [
@@ -67,7 +67,8 @@ def locked(name: str) -> Iterator[None]:
     if is_url(name):
         yield
         return
-    import filelock
+    with needs_extra("store", "Storing a matrix"):
+        import filelock
 
     path = Path(name) / LOCK
     lock = filelock.FileLock(path)
@@ -188,10 +189,8 @@ def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
 
 def _files(address: str) -> tuple[Any, str]:
     """The file system behind an address, and the path on it."""
-    try:
+    with needs_extra("cloud", "A matrix in an object store"):
         import fsspec
-    except ImportError:
-        raise MissingExtraError("fsspec", "cloud") from None
     try:
         files, root = fsspec.core.url_to_fs(address)
     except (ImportError, ValueError) as error:  # a package for this kind of address is missing

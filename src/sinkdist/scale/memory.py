@@ -1,7 +1,7 @@
 """The memory budget: how much there is, what was asked for, what fits.
 
 A budget is for the whole process, so what it holds already (the interpreter, the histograms) is
-taken off before anything is planned.
+taken off before anything is planned. `system` says how much that is, and how much is free.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import numbers
 import re
-from pathlib import Path
 from typing import Any
 
 from sinkdist.errors import InputError, InputTypeError
+from sinkdist.scale.system import available, held
+from sinkdist.wording import option
 
 __all__ = ["available", "held", "read", "text"]
 
@@ -22,13 +23,6 @@ _FORM = re.compile(r"\s*([0-9]*\.?[0-9]+(?:e[0-9]+)?)\s*(?:([kmgt]i?)?b?)\s*", r
 #: What may be used by default of the memory that is free.
 _SHARE = 0.75
 _MOST = 2**62  # bytes; who asks for more means no limit
-_CGROUPS = (  # the limit of a container, and what it uses of it
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    (
-        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-    ),
-)
 
 
 def read(memory: Any) -> int:
@@ -54,14 +48,16 @@ def read(memory: Any) -> int:
         form = _FORM.fullmatch(memory)
         if form is None:
             raise InputError(
-                f"The 'memory' option must be a size such as '2GB' or '500 MiB'. Got {memory!r} "
-                "instead."
+                "The {} option must be a size such as '2GB' or '500 MiB'. Got {!r} instead.",
+                option("memory"),
+                memory,
             )
         size = float(form[1]) * (_UNITS | _BINARY_UNITS)[(form[2] or "").upper()]
     elif isinstance(memory, bool) or not isinstance(memory, numbers.Real):
         raise InputTypeError(
-            "The 'memory' option must be a size such as '2GB', or a number of bytes. "
-            f"Got {memory!r} instead."
+            "The {} option must be a size such as '2GB', or a number of bytes. Got {!r} instead.",
+            option("memory"),
+            memory,
         )
     else:
         number: Any = memory  # integers beyond every float mean no limit
@@ -69,30 +65,9 @@ def read(memory: Any) -> int:
         size = float(min(int(number), _MOST)) if whole else float(number)
     if not 0.0 < size < math.inf:
         raise InputError(
-            f"The 'memory' option must be positive and finite. Got {memory!r} instead."
+            "The {} option must be positive and finite. Got {!r} instead.", option("memory"), memory
         )
     return int(size)
-
-
-def available() -> int:
-    """Bytes that this process could still take, in its container if it is in one."""
-    import psutil  # not for those who never ask
-
-    free = int(psutil.virtual_memory().available)
-    for limit, usage in _CGROUPS:
-        try:
-            left = int(Path(limit).read_text()) - int(Path(usage).read_text())
-        except (OSError, ValueError):  # no such file, or "max"
-            continue
-        free = min(free, max(left, 0))
-    return free
-
-
-def held() -> int:
-    """Bytes of physical memory that this process holds now."""
-    import psutil
-
-    return int(psutil.Process().memory_info().rss)
 
 
 def text(size: float) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sinkdist.inputs.flags import listener as option
+from sinkdist.scale.lines import Display, Lines
 from sinkdist.scale.tally import Tally
 
 __all__ = ["Counter", "Progress", "counting"]
@@ -107,12 +108,10 @@ class Counter:
 def counting(
     progress: Any, total: int, short: tuple[int, ...], before: int = 0
 ) -> Iterator[Counter]:
-    """A counter for the ``progress`` option: a bar (True), nothing (False) or a callable."""
+    """A counter for the ``progress`` option: a display (True), nothing (False) or a callable."""
     progress = option(progress)
     if progress is True:
-        from sinkdist.scale.bar import Bar  # Rich is imported only for those who look
-
-        shown: Any = Bar()
+        shown: Any = _display()
     elif progress is False:
         shown = nullcontext()
     else:
@@ -121,3 +120,14 @@ def counting(
         counter = Counter(total, short, before, listener)
         yield counter
         counter.finish()
+
+
+def _display() -> Display:
+    """The progress bar; plain lines where Rich, which draws it, is not installed."""
+    try:
+        from sinkdist.scale.bar import Bar  # Rich is imported only for those who look
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] != "rich":
+            raise
+        return Lines()
+    return Bar()

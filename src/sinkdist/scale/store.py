@@ -16,17 +16,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, cast
 
-import google_crc32c
 import numpy as np
 import numpy.typing as npt
-import zarr
-from zarr.codecs import Crc32cCodec
 
-from sinkdist.errors import InputError, StoreError
+from sinkdist.errors import InputError, StoreError, needs_extra
 from sinkdist.scale import description, folder
 from sinkdist.scale.job import TileResult
 from sinkdist.scale.tiles import Tile, Tiling
 from sinkdist.wording import option, setting
+
+with needs_extra("store", "Storing a matrix"):
+    import zarr  # first: of all that is missing, it is what people know
+    from zarr.codecs import Crc32cCodec
+
+    # isort: split
+    import google_crc32c
 
 __all__ = ["Store", "open_or_create", "open_store"]
 

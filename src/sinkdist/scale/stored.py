@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import IncompleteError
-from sinkdist.scale.store import Store, open_store
 from sinkdist.scale.summary import Summary, summarise
 from sinkdist.scale.tiles import Tile
+
+if TYPE_CHECKING:
+    from sinkdist.scale.store import Store
 
 __all__ = ["StoredArray", "StoredMatrix", "open_matrix"]
 
@@ -220,6 +222,8 @@ def open_matrix(path: Any) -> StoredMatrix:
     ((2, 2), 2.0, array([2., 0.]))
     >>> folder.cleanup()
     """
+    from sinkdist.scale.store import open_store  # Zarr, for those who have stored something
+
     return StoredMatrix(open_store(path))
 
 

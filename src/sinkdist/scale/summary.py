@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sinkdist.scale.store import Store
 from sinkdist.scale.tally import Tally
+
+if TYPE_CHECKING:
+    from sinkdist.scale.store import Store
 
 __all__ = ["Summary", "summarise"]
 
