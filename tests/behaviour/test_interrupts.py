@@ -1,5 +1,6 @@
 """Ctrl-C is answered within a second, wherever a call is, and the process is usable after it."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -9,8 +10,10 @@ import time
 
 import pytest
 
-#: One second, and as much again for a machine that is busy with other tests.
-LIMIT = 2.0
+from tests.waiting import least
+
+#: The quickest of a few answers counts, and it is a second: other work on the machine only adds.
+LIMIT = 1.0
 
 SCRIPT = """
 import signal
@@ -120,7 +123,7 @@ def interrupted(prepare, call, after, environment=None):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_call_under_way(name):
-    assert interrupted(*CALLS[name], after=0.7) < LIMIT
+    assert least(lambda: interrupted(*CALLS[name], after=0.7), LIMIT) < LIMIT
 
 
 @pytest.mark.slow
@@ -129,4 +132,9 @@ def test_a_call_under_way(name):
 def test_while_compiling(options, after, tmp_path):
     """With an empty cache the first call compiles for seconds; an interrupt breaks no later one."""
     calls = "r, c, G = pair(40)", f"sd.distance(r, c, G, {options})"
-    assert interrupted(*calls, after, {"NUMBA_CACHE_DIR": str(tmp_path)}) < LIMIT + 1.0
+    caches = (tmp_path / str(trial) for trial in itertools.count())  # empty at every try
+
+    def answer():
+        return interrupted(*calls, after, {"NUMBA_CACHE_DIR": str(next(caches))})
+
+    assert least(answer, LIMIT) < LIMIT

@@ -70,6 +70,6 @@ def test_import_loads_nothing_heavy():
 
 
 def test_import_is_quick():
-    code = "import time; t = time.perf_counter(); import sinkdist; print(time.perf_counter() - t)"
-    # The best of several: other work on the machine only ever adds.
+    code = "import time; t = time.process_time(); import sinkdist; print(time.process_time() - t)"
+    # Time on the processor, and the best of several: other work on the machine only ever adds.
     assert min(float(python(code)) for _ in range(5)) < 0.3
