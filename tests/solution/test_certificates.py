@@ -4,9 +4,12 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import sinkdist as sd
 from sinkdist.solution import certificates as bounds
+from sinkdist.solution.plans import entropic_plan
 from tests import naive
 from tests.problems import (
     digits,
@@ -19,6 +22,7 @@ from tests.problems import (
     solved,
     sparse_histograms,
 )
+from tests.small_pairs import highs, off, shapes, small_pair
 
 # Stops of every kind: after a few reads, after a few steps of Algorithm 1, and converged.
 STOPS = [
@@ -219,3 +223,82 @@ def test_bounds_close_as_lam_grows():
     ]
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] < 2e-3
+
+
+# ----------------------------------------------------------------------- each bound by itself
+
+
+@given(shapes, st.floats(0.0, 1.0))
+def test_bounds_of_any_potentials_and_any_plan_hold_the_exact_distance(shape, noise):
+    p = small_pair(*shape)
+    right = highs(p.M, p.r, p.c)
+    rng = np.random.default_rng(shape[2])
+    _, _, f, g = p.truth
+    f, g = f + noise * rng.normal(size=f.size), g + noise * rng.normal(size=g.size)
+    P = entropic_plan(p.M, p.lam, f, g)
+    found = bounds.measure(P, p.M, p.lam, f, g, p.r, p.c)
+    assert found.lower <= right * (1 + 1e-12) + 1e-15 and right <= found.upper * (1 + 1e-12) + 1e-15
+    assert found.value == pytest.approx((P * p.M).sum(), rel=1e-12)
+    assert found.entropy == pytest.approx(naive.entropy(P.tolist()), rel=1e-9, abs=1e-12)
+    G = bounds.rounded(P, p.r, p.c)
+    assert (G >= 0).all() and off(G, p.r, p.c) <= 1e-14
+    np.testing.assert_allclose(G, naive.rounded(P.tolist(), p.r.tolist(), p.c.tolist()), atol=1e-14)
+
+
+@given(shapes)
+def test_a_cheaper_repair_is_taken_where_costs_are_known(shape):
+    p = small_pair(*shape)
+    P = 0.5 * np.outer(p.r, p.c)
+    dear, cheap = bounds.rounded(P, p.r, p.c), bounds.rounded(P, p.r, p.c, p.M)
+    assert off(cheap, p.r, p.c) <= 1e-14
+    assert (cheap * p.M).sum() <= (dear * p.M).sum() * (1 + 1e-14)
+
+
+@given(shapes)
+def test_information_is_the_divergence_and_its_bound_lies_just_above(shape):
+    p = small_pair(*shape)
+    P = p.truth[0]
+    right = naive.kl_from_independence(P.tolist(), p.r.tolist(), p.c.tolist())
+    assert bounds.information(P, p.r, p.c) == pytest.approx(right, abs=1e-13)
+    above = bounds.information_above(bounds.rounded(P, p.r, p.c), p.r, p.c)
+    assert right - 1e-10 <= above <= right + 1e-9
+
+
+@given(shapes)
+def test_the_best_potential_of_the_columns_makes_them_exact(shape):
+    p = small_pair(*shape)
+    f = np.random.default_rng(shape[2]).normal(size=p.r.size)
+    P = entropic_plan(p.M, p.lam, f, bounds.column_potential(p.M, p.lam, f, p.c))
+    np.testing.assert_allclose(P.sum(axis=0), p.c, rtol=1e-12)
+
+
+@pytest.mark.parametrize("lam", [0.5, 5.0, 20.0])
+def test_brackets_hold_the_distances(lam):
+    """That of the penalty at lam, and that of the constraint which its plan just satisfies."""
+    p = small_pair(6, 5, 7, lam=lam)
+    P, value, f, g = p.truth
+    rng = np.random.default_rng(0)
+    for noise in (0.0, 1e-3, 0.1):
+        f2, g2 = f + noise * rng.normal(size=6), g + noise * rng.normal(size=5)
+        found = bounds.measure(entropic_plan(p.M, lam, f2, g2), p.M, lam, f2, g2, p.r, p.c)
+        low, high = bounds.bracket_of_penalised(found, p.M, lam, p.r, p.c)
+        assert low <= value * (1 + 1e-10) and value <= high * (1 + 1e-10)
+        alpha = naive.kl_from_independence(P.tolist(), p.r.tolist(), p.c.tolist())
+        low, high = bounds.bracket(p.M, lam, f2, g2, p.r, p.c, alpha)
+        assert low <= value * (1 + 1e-10) and value <= high * (1 + 1e-10)
+        assert noise > 0 or high - low <= 1e-9 * value
+
+
+def test_pinskers_bound_holds():
+    p = small_pair(6, 6, 3, lam=3.0)
+    P, value, *_ = p.truth
+    alpha = naive.kl_from_independence(P.tolist(), p.r.tolist(), p.c.tolist())
+    mean = p.r @ p.M @ p.c
+    assert 0.0 < bounds.least_at(mean, np.ptp(p.M), alpha) <= value
+    assert bounds.least_at(0.1, 1.0, 5.0) == 0.0
+
+
+def test_a_plan_too_far_from_a_coupling_bounds_nothing():
+    p = small_pair(4, 4, 0)
+    nothing = bounds.Moves.of(np.zeros((4, 4)))
+    assert bounds.cost_above(0.0, p.M, p.r, p.c, nothing) == np.inf

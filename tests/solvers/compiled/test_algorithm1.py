@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import sinkdist as sd
+from sinkdist.interrupts import Stop
 from sinkdist.solution.status import Status
+from sinkdist.solvers.compiled import algorithm1 as loops
 from tests.naive import algorithm1, marginal_error
 from tests.problems import (
     digits,
@@ -14,6 +16,7 @@ from tests.problems import (
     sparse_histograms,
     steps_by_logarithms,
 )
+from tests.small_pairs import small_pair
 
 STEPS = [1, 2, 5, 20]
 
@@ -141,3 +144,43 @@ def test_any_strength_without_overflow(L, pairs, dtype):
     for k in range(pairs):
         value = steps_by_logarithms(M, lam, r.astype(float), C[k].astype(float), 6)
         assert s.value[k] == pytest.approx(value, rel=close, abs=close)
+
+
+# ----------------------------------------------------------------------- the loops themselves
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 7])
+def test_the_three_loops_give_the_scalings_of_the_paper(iterations):
+    p = small_pair(6, 5, 1, lam=7.0)
+    right = algorithm1(p.M.tolist(), p.lam, p.r.tolist(), p.c.tolist(), iterations)
+    u, v = loops.algorithm1_pair(p.K, p.r, p.c, iterations, Stop())
+    f, g = loops.algorithm1_log(p.M, p.lam, p.r, p.c, iterations, Stop())
+    U, V = loops.algorithm1_block(p.K, p.r[None], np.stack([p.c, p.c]), iterations, Stop())
+    for found, scaling, potential in ((f, u, right.f), (g, v, right.g)):
+        np.testing.assert_allclose(found, potential, atol=1e-13)
+        np.testing.assert_allclose(np.log(scaling) / p.lam, potential, atol=1e-13)
+    np.testing.assert_allclose(U[1][:, None] * p.K * V[1], right.P, rtol=1e-12)
+    P = loops.plan_with_exact_columns(p.M, p.lam, f, p.c)
+    np.testing.assert_allclose(P, right.P, rtol=1e-12)
+
+
+def test_a_block_leaves_bins_without_mass_at_0():
+    p = small_pair(5, 4, 2)
+    R, C = np.array([[0.5, 0.0, 0.3, 0.2, 0.0]]), np.array([[0.1, 0.0, 0.4, 0.5], [0, 0, 0, 1.0]])
+    U, V = loops.algorithm1_block(p.K, R, C, 3, Stop())
+    for k in range(2):
+        right = algorithm1(p.M.tolist(), p.lam, R[0].tolist(), C[k].tolist(), 3)
+        np.testing.assert_allclose(U[k][:, None] * p.K * V[k], right.P, atol=1e-15)
+
+
+def test_scalings_that_are_not_representable_are_told():
+    p = small_pair(4, 4, 0, lam=1e5)
+    with np.errstate(all="ignore"):
+        assert loops.algorithm1_pair(p.K, p.r, p.c, 3, Stop()) is None
+
+
+def test_a_lam_beyond_all_numbers_gives_a_plan():
+    p = small_pair(4, 4, 0)
+    f, _ = loops.algorithm1_log(p.M * 1e10, 1e305, p.r, p.c, 3, Stop())
+    P = loops.plan_with_exact_columns(p.M * 1e10, 1e305, f, p.c)
+    np.testing.assert_allclose(P.sum(axis=0), p.c, rtol=1e-13)
