@@ -8,6 +8,7 @@ import pytest
 from scipy.sparse.csgraph import shortest_path
 
 import sinkdist as sd
+from sinkdist.ground.metric import check_metric, largest_metric_below
 from tests.problems import grid_costs, random_metric
 
 
@@ -174,3 +175,47 @@ def test_the_matrix_given_is_not_changed():
     ground.closest_metric()
     np.testing.assert_array_equal(M, before)
     np.testing.assert_array_equal(ground.matrix, before)
+
+
+# ------------------------------------------------------------------------ the check by itself
+
+
+def checked(M):
+    M = np.array(M, float)
+    return check_metric(
+        M, float(M.max(initial=0.0)), bool(M.shape[0] == M.shape[1] and (M == M.T).all())
+    )
+
+
+@pytest.mark.parametrize(
+    ("M", "reason"),
+    [
+        ([[0, 1, 2]], "The matrix is not square: 1 x 3."),
+        ([[0, 1], [1, 0.5]], "Staying in bin 1 costs 0.5, not 0."),
+        ([[0, 3], [1, 0]], "It is not symmetric: 3 from bin 0 to 1, 1 back."),
+        ([[0, 1, 5], [1, 0, 1], [5, 1, 0]], "Going from bin 0 to 2 costs 5, but 2 by way of 1."),
+    ],
+)
+def test_what_is_no_metric_is_told_by_its_worst(M, reason):
+    found = checked(M)
+    assert not found and found.reason == reason
+
+
+def test_a_violation_within_rounding_is_none():
+    M = np.array([[0, 1, 2 + 1e-13], [1, 0, 1], [2 + 1e-13, 1, 0]])
+    assert checked(M) and checked(M).violation == 0.0
+    M[0, 2] = M[2, 0] = 2 + 1e-9
+    assert checked(M).triangle == (0, 2, 1) and checked(M).violation == pytest.approx(
+        1e-9, rel=1e-3
+    )
+
+
+def test_the_largest_metric_below_is_below_a_metric_and_the_largest():
+    """Against shortest paths by SciPy; what is a metric stays as it is."""
+    M = np.random.default_rng(0).random((7, 7))
+    found = largest_metric_below(M)
+    assert checked(found) and (found <= M + 1e-15)[~np.eye(7, dtype=bool)].all()
+    both = np.minimum(M, M.T)
+    np.fill_diagonal(both, 0.0)
+    np.testing.assert_allclose(found, shortest_path(both), rtol=1e-14)
+    np.testing.assert_allclose(largest_metric_below(found), found, rtol=1e-14)
