@@ -8,6 +8,9 @@ import sinkdist
 
 SOURCE, TESTS = Path(sinkdist.__file__).parent, Path(__file__).parent
 
+#: Folders of programs, which are tested from the outside.
+PROGRAMS = ("demo", "paper")
+
 #: Modules, or folders, whose tests lie elsewhere: the file that has them.
 ELSEWHERE = {
     # What is public is tested as users import it, package by package.
@@ -48,15 +51,13 @@ ELSEWHERE = {
     # Every kernel is compared with its twin there; one version of each is a promise kept.
     "kernels/generic.py": "kernels/test_passes.py",
     "kernels/compiled.py": "behaviour/test_kept_promises.py",
-    # Programs, tested from the outside.
-    "paper": "test_reproduce.py",
-    "demo": "test_demo.py",
 }
 
 MODULES = sorted(
     path.relative_to(SOURCE).as_posix()
     for path in SOURCE.rglob("*.py")
     if path.name not in ("__init__.py", "__main__.py")
+    and path.relative_to(SOURCE).parts[0] not in PROGRAMS
 )
 
 
