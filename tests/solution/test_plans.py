@@ -96,3 +96,8 @@ def test_blurred_are_potentials_whose_rounding_shows(size):
     if not plans.is_blurred(p.lam, f, g, 1e-6):
         assert shown <= 1e-12
     assert plans.is_blurred(p.lam, f, g, 1e-6) == (size > 500)
+
+
+def test_a_smaller_tolerance_sees_more():
+    f = np.ones(2)
+    assert plans.is_blurred(5.0, f, f, 1e-13) and not plans.is_blurred(5.0, f, f, 1e-6)
