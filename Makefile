@@ -41,8 +41,8 @@ test-all: $(VENV)/.test  ## run every test
 	$(PYTEST) -n $(WORKERS)
 
 test-arrays: $(VENV)/.arrays  ## run the tests on torch and JAX arrays (a large download at first)
-	$(PYTEST) -n $(WORKERS) -m "not slow" tests/test_devices_values.py tests/test_devices_gradients.py \
-	  tests/test_divergence.py tests/test_losses.py tests/test_kept_promises_devices.py
+	$(PYTEST) -n $(WORKERS) -m "not slow" tests/pairs/arrays tests/solvers/arrays tests/solvers/adjoint \
+	  tests/api/test_divergence.py tests/behaviour/test_losses.py tests/behaviour/test_kept_promises_devices.py
 
 test-nojit: $(VENV)/.test  ## run a quick selection of tests with compilation switched off
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -m nojit tests reproduction/tests

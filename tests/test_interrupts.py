@@ -1,132 +1,98 @@
-"""Ctrl-C is answered within a second, wherever a call is, and the process is usable after it."""
+"""Work beside the main thread: its results, its exceptions, and how it is told to stop."""
 
-import os
-import signal
-import subprocess
-import sys
-import textwrap
-import time
+import threading
 
 import pytest
 
-#: One second, and as much again for a machine that is busy with other tests.
-LIMIT = 2.0
-
-SCRIPT = """
-import signal
-import threading
-import numpy as np, sinkdist as sd
-from sinkdist import Ground
-# Where tests run in the background, Ctrl-C is ignored unless asked for.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-rng = np.random.default_rng(0)
-
-def pair(d):
-    Z = rng.normal(size=(d, max(2, d // 10)))
-    return *rng.dirichlet(np.ones(d), 2), Ground.points(Z).scaled()
-
-{prepare}
-print("ready", flush=True)
-try:
-    while True:
-        {call}
-except KeyboardInterrupt:
-    print("interrupted", flush=True)
-small = Ground.grid(4)
-for options in (dict(lam=3), dict(alpha=0.1), dict(lam=np.inf), dict(lam=3, iterations=4)):
-    assert np.isfinite(sd.distance([0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1], small, **options))
-print("usable", flush=True)
-"""
-
-#: What is prepared (compiled) before, and a call that takes long; it is made until interrupted.
-CALLS = {
-    "steps of one pair": (
-        "r, c, G = pair(1500); sd.distance(r, c, G, lam=9, iterations=2)",
-        "sd.distance(r, c, G, lam=9, iterations=300_000)",
-    ),
-    "steps in the log domain": (
-        "r, c, G = pair(400); sd.distance(r, c, G, lam=2000, iterations=2)",
-        "sd.distance(r, c, G, lam=2000, iterations=1_000_000)",
-    ),
-    "plain sweeps of one pair": (
-        "r, c, G = pair(64); sd.distance(r, c, G, lam=9, solver='plain')",
-        "sd.distance(r, c, G, lam=120, solver='plain', tol=1e-300, max_iter=10**9)",
-    ),
-    "plain sweeps of many pairs": (
-        "r, c, G = pair(64); C = rng.dirichlet(np.ones(64), 9);"
-        "sd.distance(r, C, G, lam=9, solver='plain')",
-        "sd.distance(r, C, G, lam=120, solver='plain', tol=1e-300, max_iter=10**9)",
-    ),
-    "sweeps in the log domain": (
-        "r, c, G = pair(64); sd.distance(r, c, G, lam=9, solver='log')",
-        "sd.distance(r, c, G, lam=500, solver='log', tol=1e-300, max_iter=10**9)",
-    ),
-    "Newton on a large pair": (
-        "r, c, G = pair(1500); a, b, H = pair(300); sd.distance(a, b, H, lam=300)",
-        "sd.distance(r, c, G, lam=300 + rng.random(), tol=1e-12)",
-    ),
-    "a path": (
-        "r, c, G = pair(1500); sd.path(*pair(100), [9, 90])",
-        "sd.path(r, c, G, np.geomspace(10, 1e4, 2000))",
-    ),
-    "alpha of one pair": (
-        "r, c, G = pair(1800); sd.distance(*pair(200), alpha=1.0)",
-        "sd.distance(r, c, G, alpha=2.0 + rng.random(), tol=1e-9)",
-    ),
-    "alpha of many pairs, one worker": (
-        "r, c, G = pair(300); X = rng.dirichlet(np.ones(300), 60);"
-        "sd.pairwise(X[:3], ground=G, alpha=1.0)",
-        "sd.pairwise(X, ground=G, alpha=1.0, workers=1)",
-    ),
-    "the exact distance of one pair": (
-        "r, c, G = pair(3000); sd.distance(*pair(50), lam=np.inf)",
-        "sd.distance(r, c, G, lam=np.inf)",
-    ),
-    "the exact distance of many pairs": (
-        "r, c, G = pair(600); X = rng.dirichlet(np.ones(600), 60);"
-        "sd.distance(*pair(50), lam=np.inf)",
-        "sd.pairwise(X, ground=G, lam=np.inf, workers=2)",
-    ),
-    "all pairs by products": (
-        "G = Ground.grid(30, 30).scaled(); X = rng.dirichlet(np.ones(900), 400);"
-        "sd.distance(X[0], X[:4], G, lam=9, workers=2)",
-        "sd.pairwise(X, ground=G, lam=60, tol=1e-12, workers=2)",
-    ),
-}
+from sinkdist.interrupts import Abandoned, Stop, beside_main, is_main_thread, run_beside
+from tests.waiting import LONG
 
 
-def interrupted(prepare, call, after, environment=None):
-    """Start a call in a process of its own, interrupt it, and return the seconds to its answer."""
-    script = SCRIPT.format(prepare=prepare, call=call)
-    with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(script)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **(environment or {})},
-    ) as child:
-        try:
-            assert child.stdout.readline() == "ready\n", child.stderr.read()
-            time.sleep(after)
-            start = time.perf_counter()
-            child.send_signal(signal.SIGINT)
-            assert child.stdout.readline() == "interrupted\n"
-            seconds = time.perf_counter() - start
-            assert child.stdout.readline() == "usable\n", child.stderr.read()
-        finally:
-            child.kill()
-    return seconds
+def test_results_come_from_another_thread():
+    assert beside_main(lambda: (is_main_thread(), 42), Stop()) == (False, 42)
+    assert is_main_thread()
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_a_call_under_way(name):
-    assert interrupted(*CALLS[name], after=0.7) < LIMIT
+def test_off_the_main_thread_work_stays_where_it_is():
+    seen = []
+
+    def call():
+        seen.append(beside_main(threading.get_ident, Stop()) == threading.get_ident())
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join(LONG)
+    assert seen == [True]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("after", [0.3, 1.0, 2.0, 4.0])
-@pytest.mark.parametrize("options", ["lam=9", "alpha=0.5", "lam=300"])
-def test_while_compiling(options, after, tmp_path):
-    """With an empty cache the first call compiles for seconds; an interrupt breaks no later one."""
-    calls = "r, c, G = pair(40)", f"sd.distance(r, c, G, {options})"
-    assert interrupted(*calls, after, {"NUMBA_CACHE_DIR": str(tmp_path)}) < LIMIT + 1.0
+def test_exceptions_arrive_as_they_were_raised():
+    mine = KeyError("mine")
+
+    def work():
+        raise mine
+
+    with pytest.raises(KeyError) as caught:
+        beside_main(work, Stop())
+    assert caught.value is mine
+
+
+def test_all_works_run_at_the_same_time():
+    barrier = threading.Barrier(3, timeout=LONG)
+    run_beside([barrier.wait] * 3, Stop())
+    run_beside([], Stop())
+
+
+def test_the_first_exception_stops_the_others():
+    stop, ended = Stop(), []
+
+    def fails():
+        raise ValueError("first")
+
+    def waits():
+        assert stop.wait(LONG)
+        ended.append(True)
+        stop.check()
+
+    with pytest.raises(ValueError, match="first"):
+        run_beside([fails, waits, waits], stop)
+    assert ended == [True, True]
+
+
+def test_a_stop_is_seen_by_python_and_by_compiled_loops():
+    stop = Stop()
+    stop.check()
+    assert stop.flag[0] == 0 and not stop.is_set()
+    stop.set()
+    assert stop.flag[0] == 1 and stop.is_set()
+    with pytest.raises(Abandoned):
+        stop.check()
+
+
+def test_an_interrupted_wait_stops_the_work_and_goes_on(monkeypatch):
+    """As Ctrl-C does: the wait of the main thread ends with an exception."""
+    stop, ended, waits = Stop(), threading.Event(), []
+    wait = threading.Event.wait
+
+    def interrupted(self, timeout=None):
+        if is_main_thread() and not waits:
+            waits.append(timeout)
+            raise KeyboardInterrupt
+        return wait(self, timeout)
+
+    def work():
+        stop.wait(LONG)
+        ended.set()
+
+    monkeypatch.setattr(threading.Event, "wait", interrupted)
+    begun = threading.Thread.start
+
+    def start(self):
+        """Without waiting for the thread, which would be the wait that is interrupted."""
+        waits.append("start")
+        begun(self)
+        waits.clear()
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(KeyboardInterrupt):
+        run_beside([work], stop)
+    assert stop.is_set() and ended.wait(LONG)

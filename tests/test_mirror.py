@@ -1,0 +1,87 @@
+"""Every module has a test file where its name says: tests/a/b/test_c.py for sinkdist/a/b/c.py."""
+
+from pathlib import Path
+
+import pytest
+
+import sinkdist
+
+SOURCE, TESTS = Path(sinkdist.__file__).parent, Path(__file__).parent
+
+#: Folders of programs, which are tested from the outside.
+PROGRAMS = ("demo", "paper")
+
+#: Modules, or folders, whose tests lie elsewhere: the file that has them.
+ELSEWHERE = {
+    # What is public is tested as users import it, package by package.
+    "api/pairs.py": "behaviour/test_verbs.py",
+    "classic": "classic/test_classic.py",
+    "cli": "cli/test_cli.py",
+    "files": "files/test_files.py",
+    "similarity": "similarity/test_similarity.py",
+    "solution/solution.py": "behaviour/test_verbs.py",
+    "learn/distance_spec.py": "learn/test_learn.py",
+    "learn/estimator.py": "learn/test_learn.py",
+    "learn/kernel.py": "learn/test_learn.py",
+    "learn/neighbors.py": "learn/test_learn.py",
+    "learn/svc.py": "learn/test_learn.py",
+    "errors.py": "behaviour/test_errors.py",
+    "version.py": "behaviour/test_packaging.py",
+    # Seen only through a whole run: of a store, of a solver, on another library's arrays.
+    "scale/run.py": "scale/test_resume.py",
+    "scale/stored.py": "scale/test_store.py",
+    "scale/summary.py": "scale/test_store.py",
+    "solvers/compiled/pair.py": "behaviour/test_contract.py",
+    "solvers/compiled/batch.py": "behaviour/test_contract.py",
+    "solvers/task.py": "behaviour/test_contract.py",
+    "pairs/call.py": "behaviour/test_verbs.py",
+    "pairs/all_pairs.py": "behaviour/test_verbs.py",
+    "pairs/matched.py": "behaviour/test_verbs.py",
+    "pairs/job.py": "scale/test_store.py",
+    "pairs/debiasing.py": "api/test_divergence.py",
+    "pairs/arrays": "pairs/arrays/test_devices_values.py",
+    "inputs/array_context.py": "pairs/arrays/test_devices_values.py",
+    "solvers/arrays/transport.py": "pairs/arrays/test_devices_values.py",
+    "solvers/arrays/constrained.py": "pairs/arrays/test_devices_values.py",
+    "solvers/adjoint/frameworks.py": "solvers/adjoint/test_devices_gradients.py",
+    "solvers/adjoint/torch_autograd.py": "solvers/adjoint/test_devices_gradients.py",
+    "solvers/adjoint/jax_vjp.py": "solvers/adjoint/test_devices_gradients.py",
+    "torch.py": "behaviour/test_losses.py",
+    "jax.py": "behaviour/test_losses.py",
+    # Every kernel is compared with its twin there; one version of each is a promise kept.
+    "kernels/generic.py": "kernels/test_passes.py",
+    "kernels/compiled.py": "behaviour/test_kept_promises.py",
+}
+
+MODULES = sorted(
+    path.relative_to(SOURCE).as_posix()
+    for path in SOURCE.rglob("*.py")
+    if path.name not in ("__init__.py", "__main__.py")
+    and path.relative_to(SOURCE).parts[0] not in PROGRAMS
+)
+
+
+def mirrored(module):
+    folder, _, name = module.rpartition("/")
+    return TESTS / folder / f"test_{name}"
+
+
+def entries(module):
+    """The entries of the table for a module, or for a folder that it lies in."""
+    return [key for key in ELSEWHERE if module == key or module.startswith(f"{key}/")]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_module_has_its_tests(module):
+    """One entry of the table, or a file of its name: never both, so that the table stays short."""
+    where = f"tests/{mirrored(module).relative_to(TESTS).as_posix()}"
+    if mirrored(module).exists():
+        assert module not in ELSEWHERE, f"{where} is there: take {module} out of the table"
+    else:
+        assert len(entries(module)) == 1, f"{where} is missing"
+
+
+@pytest.mark.parametrize("key", ELSEWHERE)
+def test_the_table_speaks_of_what_is_there(key):
+    assert (SOURCE / key).exists(), f"{key} is gone: take it out of the table"
+    assert (TESTS / ELSEWHERE[key]).is_file()
