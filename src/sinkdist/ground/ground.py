@@ -31,7 +31,7 @@ _BY_CONSTRUCTION = MetricCheck(True, "A metric by construction.")
 _TRUE_METRICS = ("euclidean", "cityblock", "chebyshev", "minkowski", "hamming")
 _UNAFFORDABLE = 1e6  # times the largest cost: what nothing is moved for, and doubles still resolve
 _LARGEST = 1e300  # cost that is advised
-_SYMMETRY = 1e-12  # relative difference of mirrored costs that counts as rounding
+SYMMETRY = 1e-12  # relative difference of mirrored costs that counts as rounding
 
 
 @final
@@ -396,6 +396,6 @@ def _is_symmetric(matrix: Costs) -> bool:
         right = matrix[start : start + 256, start:].T
         if np.array_equal(below, right):
             continue
-        if (np.abs(below - right) > _SYMMETRY * np.minimum(below, right)).any():
+        if (np.abs(below - right) > SYMMETRY * np.minimum(below, right)).any():
             return False
     return True

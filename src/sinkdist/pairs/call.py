@@ -17,13 +17,12 @@ from sinkdist.problem.stopping import Stopping
 from sinkdist.problem.strength import Kind, Strength
 from sinkdist.scale import threads
 from sinkdist.solvers import table
+from sinkdist.solvers.policy import MODERATE, SINGLE
 from sinkdist.solvers.task import Task
 
 __all__ = ["Call", "read_call", "read_families", "refuse_choice", "require_range"]
 
 _LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
-_SINGLE = 1e-33, 1e37  #: largest costs that leave room for smaller distances in float32
-_MODERATE = 1e-30, 1e30  #: largest costs whose products with kernels and scalings are safe
 _WEAK = 1e-14  #: lam times the largest cost that changes nothing
 _CHECKED_BINS = 512  #: up to which every triangle is looked at for a single pair
 
@@ -72,7 +71,7 @@ class Call:
     def _in_moderate_units(self) -> tuple[Ground, Strength, float]:
         """Costs of moderate size, and the strength in their unit; the unit is a power of two."""
         ground, strength = self.ground, self.strength
-        least, most = _MODERATE
+        least, most = MODERATE
         if least <= ground.max <= most or ground.max == 0.0:
             return ground, strength, 1.0
         unit = 2.0 ** math.frexp(ground.max)[1]
@@ -101,7 +100,7 @@ def read_call(
 
 def require_range(largest: float, dtype: np.dtype[Any]) -> None:
     """Raise where costs, and so the distances, are beyond float32, in which these would be."""
-    least, most = _SINGLE
+    least, most = SINGLE
     if dtype != np.float32 or least <= largest <= most or largest == 0.0:
         return
     raise InputError(

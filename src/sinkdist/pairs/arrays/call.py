@@ -16,12 +16,12 @@ from sinkdist.problem import stopping, strength
 from sinkdist.problem.stopping import Stopping
 from sinkdist.problem.strength import Kind, Strength
 from sinkdist.solvers import table
-from sinkdist.solvers.arrays.transport import BlockSpec, Domain, Parameters, safe_exponent
+from sinkdist.solvers.arrays.transport import BlockSpec, Domain, Parameters
+from sinkdist.solvers.policy import MODERATE, safe_exponent
 
 __all__ = ["Call", "Options", "read"]
 
 _DOUBLE = np.dtype(np.float64)
-_MODERATE = 1e30  #: costs up to this, and down to its inverse, leave room around them in float32
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _domain(
 ) -> tuple[Domain, bool]:
     """Where to sweep, and whether in float64 because float32 cannot hold the kernel."""
     can_widen = dtype != _DOUBLE and home.has_double
-    far = largest is not None and not (largest == 0.0 or 1 / _MODERATE < largest < _MODERATE)
+    far = largest is not None and not (largest == 0.0 or MODERATE[0] < largest < MODERATE[1])
     if asked.kind is not Kind.PENALISED:
         return Domain.CONSTRAINED, can_widen and asked.kind is Kind.CONSTRAINED
     if solver == "log":

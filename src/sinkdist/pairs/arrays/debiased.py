@@ -33,10 +33,9 @@ from sinkdist.solvers.adjoint.frameworks import no_compile
 from sinkdist.solvers.arrays.products import Array, log, weighted
 from sinkdist.solvers.arrays.stabilised import Potentials, plan
 from sinkdist.solvers.arrays.transport import Domain
+from sinkdist.solvers.policy import ROUNDING_OF_DIVERGENCES
 
 __all__ = ["divergence", "pairwise"]
-
-_ROUNDING = 64.0  #: negatives of so many units of rounding become 0
 
 
 class _Self(NamedTuple):
@@ -153,7 +152,9 @@ def _debiased(call: Call, R: Array, C: Array, first: _Self, second: _Self) -> tu
         bound = (0.5 * (first.mass + second.mass) - product) / lam
         value, scale = xp.maximum(own - halves, bound), 1.0 / lam + 0.0 * bound
     eps = float(xp.finfo(value.dtype).eps)
-    value = xp.where((value < 0) & (value >= -_ROUNDING * eps * scale), 0.0 * value, value)
+    value = xp.where(
+        (value < 0) & (value >= -ROUNDING_OF_DIVERGENCES * eps * scale), 0.0 * value, value
+    )
     value = xp.where(xp.all(R == C, axis=1), 0.0 * value, value)
     worst = xp.maximum(first.error, second.error)
     short = worst > call.stopping.tol

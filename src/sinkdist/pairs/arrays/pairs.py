@@ -18,13 +18,13 @@ from sinkdist.solvers.arrays.constrained import entropy
 from sinkdist.solvers.arrays.products import Array
 from sinkdist.solvers.arrays.transport import Answer, Domain
 from sinkdist.solvers.outcome import INDEPENDENCE
+from sinkdist.solvers.policy import PATIENCE_ARRAYS
 
 __all__ = ["Solved", "block_size", "solve_pairs"]
 
 # Numbers in one array of a block: small enough for a processor's cache, large enough to feed an
 # accelerator.
 _SMALL, _LARGE = 1 << 20, 1 << 23
-_PATIENCE = 2000  #: sweeps after which a pair goes on in the log domain, where Newton helps
 
 
 class Solved(NamedTuple):
@@ -65,7 +65,7 @@ def _penalised(call: Call, R: Array, C: Array) -> Answer:
     Where numbers are not known yet, nobody can say which pairs these are: scaling goes on.
     """
     asked, stop = call.question, call.stopping
-    patient = replace(call, stopping=replace(stop, max_iter=min(stop.max_iter, _PATIENCE)))
+    patient = replace(call, stopping=replace(stop, max_iter=min(stop.max_iter, PATIENCE_ARRAYS)))
     by_scaling = asked.domain is Domain.SCALING and asked.relax and asked.iterations is None
     if not (by_scaling and call.known):
         return _in_blocks(call, R, C)
@@ -74,7 +74,7 @@ def _penalised(call: Call, R: Array, C: Array) -> Answer:
     if status is None:
         return found
     slow = np.flatnonzero(status != Status.CONVERGED)
-    left = stop.max_iter - _PATIENCE
+    left = stop.max_iter - PATIENCE_ARRAYS
     if slow.size == 0 or left <= 0:
         return found
     other = replace(

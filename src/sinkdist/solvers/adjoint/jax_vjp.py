@@ -26,8 +26,8 @@ from sinkdist.solvers.arrays.transport import (
     Domain,
     Parameters,
     answer,
-    safe_exponent,
 )
+from sinkdist.solvers.policy import safe_exponent
 
 __all__ = ["on_host", "transport"]
 

@@ -15,16 +15,12 @@ from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.products import Array, log, weighted
 from sinkdist.solvers.arrays.stabilised import Potentials
 from sinkdist.solvers.arrays.sweeps import ConvergenceState
+from sinkdist.solvers.policy import AIM, FARTHEST_ARRAYS, GROWTH, LOOSE_SEARCH, TRIALS_ARRAYS
 
 __all__ = ["Search", "entropy", "search"]
 
-TRIALS = 40  #: values of lam at most
-LOOSE = 1e-3  #: marginal error of the first solves
-AIM = 0.4  #: where in the admissible range below alpha the information is aimed at
-GROWTH = 4.0  #: from one lam to the next at most
 _SATURATED = 100.0  #: the power where the information hardly grows any more
 _NOTHING = 1e-30
-FARTHEST = 3e3  #: lam times the largest cost at which the search ends
 
 
 class Search(NamedTuple):
@@ -92,7 +88,7 @@ def search(
         finest = xp.maximum(0.5 * tol * xp.minimum(value / top, 1.0), 50.0 * eps)
         better = error > xp.where(close, finest, xp.maximum(0.3 * off, finest))
         # At the end of the range the plan is solved as well as can be; see `pairs` for the rest.
-        far = lam * top >= FARTHEST
+        far = lam * top >= FARTHEST_ARRAYS
         better = better | (far & (error > finest))
         going = old.going & ~done & (n_iter < max_iter) & ~(far & ~better)
         new = Search(
@@ -114,10 +110,10 @@ def search(
     state = Search(
         stabilised.rest(xp, R, C),
         ConvergenceState(zeros + 1.0, zeros, zeros + 2.0, none + 1, none, zeros == 0.0),
-        lam, lam, zeros + LOOSE, zeros, zeros + xp.inf, zeros, zeros + 0.5,
+        lam, lam, zeros + LOOSE_SEARCH, zeros, zeros + xp.inf, zeros, zeros + 0.5,
     )  # fmt: skip
     pairs = _Pairs(R, C, flat)
-    found: Search = control.until_done(xp, step, pairs, state, 1, TRIALS)[0]
+    found: Search = control.until_done(xp, step, pairs, state, 1, TRIALS_ARRAYS)[0]
     return found
 
 

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from sinkdist.solvers.arrays.products import Array
+from sinkdist.solvers.policy import CROWDED
 
-__all__ = ["CROWDED", "Control", "PythonLoops", "Step"]
-
-CROWDED = 0.75  #: close the block up when fewer pairs than this part of it are still at work
+__all__ = ["Control", "PythonLoops", "Step"]
 
 Step = Callable[[Any, Any, Any], Any]
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.products import Array, SharedKernel
 from sinkdist.solvers.arrays.sweeps import (
-    EVERY,
     ConvergenceState,
     Scalings,
     begin,
@@ -15,6 +14,7 @@ from sinkdist.solvers.arrays.sweeps import (
     start,
     sweeps,
 )
+from sinkdist.solvers.policy import LOOK
 
 __all__ = ["to_tolerance"]
 
@@ -64,5 +64,5 @@ def to_tolerance(
     first = start(xp, products, R, C)
     course = decide(xp, begin(xp, C), first, C, tol, 1, relax=False)
     state = _State(first, course)
-    state, _ = control.until_done(xp, step, _Pairs(R, C), state, EVERY, max_iter - 1)
+    state, _ = control.until_done(xp, step, _Pairs(R, C), state, LOOK, max_iter - 1)
     return state.scalings, state.course

@@ -14,16 +14,19 @@ from typing import Any, NamedTuple
 from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.linear import Coupling, solve_marginals
 from sinkdist.solvers.arrays.products import Array, BatchedKernel, log, weighted
-from sinkdist.solvers.arrays.sweeps import EVERY, ConvergenceState, Scalings, begin, decide, sweeps
+from sinkdist.solvers.arrays.sweeps import ConvergenceState, Scalings, begin, decide, sweeps
+from sinkdist.solvers.policy import (
+    LOOK,
+    LOOSE_START,
+    NEWTON_AFTER,
+    NEWTON_ATTEMPTS,
+    NEWTON_LIMIT,
+    NEWTON_STRIDE,
+    NEWTON_TOL,
+    TRIES,
+)
 
 __all__ = ["Potentials", "fixed", "plan", "rest", "to_tolerance"]
-
-GENTLE = 50.0  #: lam times the largest cost from which doubling begins
-_GOOD_START, _TRIES = 1e-2, 12  #: when lam is doubled: below this error, or after so many steps
-PATIENCE = 4 * EVERY  #: sweeps after which each step begins with one of Newton's
-_STRIDE = 8.0  #: how far, in units of 1 / lam, a potential may move in one of them
-_ATTEMPTS = 3  #: lengths that are tried, each a quarter of the last
-_NEWTON_TOL, _NEWTON_LIMIT = 1e-2, 200
 
 
 class Potentials(NamedTuple):
@@ -87,7 +90,7 @@ def to_tolerance(
         G, reads = state.potentials.G, course.n_iter
         G = G - xp.max(G, axis=1, keepdims=True)
         if relax:
-            slow = xp.any(course.going & (course.n_iter >= PATIENCE))
+            slow = xp.any(course.going & (course.n_iter >= NEWTON_AFTER))
             step = partial(_newton, xp, control, M, lam, pairs, course.going)
             G, reads = control.when(slow, step, (G, reads))
         kernel, F = _row_update(xp, M, lam, pairs.R, G)
@@ -103,7 +106,7 @@ def to_tolerance(
         next_course = decide(xp, course._replace(n_iter=reads), s, pairs.C, pairs.tol, count, relax)
         # A smaller lam is left when its potentials are a good start, or after some tries.
         tries = state.tries + 1
-        ready = (left > 0) & ((next_course.error < _GOOD_START) | (tries >= _TRIES))
+        ready = (left > 0) & ((next_course.error < LOOSE_START) | (tries >= TRIES))
         begun = begin(xp, pairs.C)._replace(n_iter=next_course.n_iter)
         going = (next_course.going | (left > 0)) & (next_course.n_iter < max_iter)
         next_course = next_course._replace(going=going)
@@ -116,7 +119,7 @@ def to_tolerance(
 
     state = _State(warm or rest(xp, R, C), begin(xp, C), doublings, xp.zeros_like(doublings))
     pairs = _Pairs(R, C, lam, tol + xp.zeros_like(doublings))
-    state, _ = control.until_done(xp, step, pairs, state, EVERY, max_iter)
+    state, _ = control.until_done(xp, step, pairs, state, LOOK, max_iter)
     return state.potentials, state.course
 
 
@@ -159,12 +162,12 @@ def _newton(
     P = Coupling(BatchedKernel(xp, kernel), U, V)
     columns = P.columns(U)
     _, y, made = solve_marginals(
-        xp, control, P, xp.zeros_like(F), pairs.C - columns, _NEWTON_TOL, _NEWTON_LIMIT
+        xp, control, P, xp.zeros_like(F), pairs.C - columns, NEWTON_TOL, NEWTON_LIMIT
     )
     some = pairs.C > 0
     start = xp.where(some, G, 0.0)
     farthest = xp.max(xp.abs(xp.where(some, y, 0.0)), axis=1, keepdims=True)
-    length = 1.0 / xp.maximum(farthest / _STRIDE, 1.0)
+    length = 1.0 / xp.maximum(farthest / NEWTON_STRIDE, 1.0)
 
     def attempt(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         length, best, chosen = state
@@ -174,7 +177,7 @@ def _newton(
         chosen = xp.where(better[:, None], tried, chosen)
         return 0.25 * length, xp.where(better, dual, best), chosen
 
-    _, _, chosen = control.repeat(_ATTEMPTS, attempt, (length, _dual(xp, pairs, F, G), G))
+    _, _, chosen = control.repeat(NEWTON_ATTEMPTS, attempt, (length, _dual(xp, pairs, F, G), G))
     return chosen, reads + xp.astype(going, reads.dtype) * made
 
 

@@ -12,14 +12,11 @@ from typing import Any, NamedTuple
 
 from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.products import Array, Products, inverse
+from sinkdist.solvers.policy import FAILURES, NEAR, SLOWEST, STUCK
 
-__all__ = ["EVERY", "ConvergenceState", "Scalings", "begin", "decide", "fixed", "start", "sweeps"]
+__all__ = ["ConvergenceState", "Scalings", "begin", "decide", "fixed", "start", "sweeps"]
 
-EVERY = 8  #: sweeps from one look at the errors to the next
-_NEAR = 0.3  #: relaxation is only valid locally: start below this error
-_QUICKEST, _SLOWEST = 1e-6, 1.0 - 1e-6  #: rates that are told apart
-_STUCK = 1e-3  #: above this error, sweeps without progress are crossing a plateau
-_FAILURES = 8  #: looks without progress after which a pair has stalled
+_QUICKEST = 1e-6  #: rates below this are told apart from none
 
 
 class Scalings(NamedTuple):
@@ -118,16 +115,16 @@ def decide(
     rate = xp.maximum(rate, _QUICKEST)
     failed = rate >= 1.0
     failures = xp.where(failed, course.failures + 1, xp.maximum(course.failures - 1, 0))
-    going = going & ((failures < _FAILURES) | (error > _STUCK))
+    going = going & ((failures < FAILURES) | (error > STUCK))
     error = xp.where(course.going, error, course.error)
     if not relax:
         return ConvergenceState(course.omega, course.theta2, error, failures, n_iter, going)
     w = course.omega
     seen = xp.where(rate > w - 1.0, (rate + w - 1.0) ** 2 / (rate * w * w), 0.0)
     theta2 = xp.where(w == 1.0, rate, xp.maximum(course.theta2, seen))
-    theta2 = xp.where(failed, 0.0, xp.minimum(theta2, _SLOWEST))
+    theta2 = xp.where(failed, 0.0, xp.minimum(theta2, SLOWEST))
     best = 2.0 / (1.0 + xp.sqrt(1.0 - theta2))
-    shy = xp.where(failures < _FAILURES // 2, 1.0 + 0.5 * (w - 1.0), 1.0)
-    best = xp.where(failures < _FAILURES // 2, best, 1.0)
-    omega = xp.where(error > _NEAR, 1.0, xp.where(failed, shy, best))
+    shy = xp.where(failures < FAILURES // 2, 1.0 + 0.5 * (w - 1.0), 1.0)
+    best = xp.where(failures < FAILURES // 2, best, 1.0)
+    omega = xp.where(error > NEAR, 1.0, xp.where(failed, shy, best))
     return ConvergenceState(omega, theta2, error, failures, n_iter, going)

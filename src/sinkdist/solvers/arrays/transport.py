@@ -18,6 +18,7 @@ from sinkdist.solvers.arrays.products import Array, SharedKernel, log, weighted
 from sinkdist.solvers.arrays.stabilised import Potentials
 from sinkdist.solvers.arrays.sweeps import ConvergenceState, fixed
 from sinkdist.solvers.outcome import ALGORITHM1, CONSTRAINED, LOG, NEWTON, PLAIN, RELAXED
+from sinkdist.solvers.policy import GENTLE, NEWTON_AFTER, safe_exponent
 
 __all__ = [
     "Answer",
@@ -26,7 +27,6 @@ __all__ = [
     "Parameters",
     "answer",
     "resolve_domain",
-    "safe_exponent",
 ]
 
 
@@ -100,11 +100,6 @@ def resolve_domain(
     return replace(asked, domain=Domain.SCALING if fits else Domain.LOG)
 
 
-def safe_exponent(dtype: Any) -> float:
-    """The largest lam times cost for which scalings and their products stay inside the dtype."""
-    return 500.0 if "float64" in str(dtype) else 50.0
-
-
 def answer(
     xp: Any, control: Control, asked: BlockSpec, numbers: Parameters, R: Array, C: Array, M: Array
 ) -> Answer:
@@ -133,7 +128,7 @@ def answer(
     )  # fmt: skip
     if asked.domain is Domain.CONSTRAINED or course is None:
         return found._replace(ran=found.ran + (CONSTRAINED if course is not None else ALGORITHM1))
-    helped = asked.relax & (course.n_iter > stabilised.PATIENCE)
+    helped = asked.relax & (course.n_iter > NEWTON_AFTER)
     return found._replace(ran=xp.where(helped, found.ran + NEWTON, found.ran + LOG))
 
 
@@ -196,5 +191,5 @@ def _answer(
 
 def _doublings(xp: Any, exponent: Array) -> Array:
     """How many times lam is halved to begin gently."""
-    ratio = xp.maximum(exponent / stabilised.GENTLE, 1.0)
+    ratio = xp.maximum(exponent / GENTLE, 1.0)
     return xp.ceil(xp.log2(ratio))

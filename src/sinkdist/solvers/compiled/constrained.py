@@ -47,6 +47,7 @@ from sinkdist.solvers.compiled.relaxation import (
     begin,
 )
 from sinkdist.solvers.compiled.scaling import rows_exact, scale_pair, support
+from sinkdist.solvers.policy import AIM, FARTHEST, GROWTH, LOOSE_SEARCH, TRIALS, TRUSTED
 
 #: ``lam, Phi, value, information`` at one lam.
 Node = tuple[float, float, float, float]
@@ -54,16 +55,10 @@ Node = tuple[float, float, float, float]
 #: Beside CONVERGED and HANDED_OVER: lam has become so large that the constraint may be vacuous.
 VACUOUS = 4
 
-LOOSE = 1e-3  #: marginal error of the first solves
 PATIENCE = 40.0  #: sweeps that may be projected before Newton takes over
 NEWTON_READS = 500.0
 STREAK = 2  #: steps from the same side after which it takes more than the cubic
-TRIALS = 60  #: values of lam at most
 BEYOND = 3e2  #: lam times the mean cost from which the exact distance is asked first
-FARTHEST = 1e10  #: lam times the largest cost at which the search ends
-TRUSTED = 400.0  #: log scalings beyond this: floored entries might matter
-AIM = 0.4  #: where in the admissible range below alpha the information is aimed at
-GROWTH = 4.0  #: from one lam to the next where none is large enough yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,7 +359,7 @@ def constrain_pair(
     nothing, everything = (0.0, 0.0, mean, 0.0), (np.inf, np.inf, 0.0, np.inf)
     low, high, there = nothing, everything, nothing
     old_f, old_g = np.zeros(f.size), np.zeros(g.size)
-    lam, lower, inner = math.sqrt(2.0 * alpha) / deviation, -np.inf, LOOSE
+    lam, lower, inner = math.sqrt(2.0 * alpha) / deviation, -np.inf, LOOSE_SEARCH
     value, information, error, reads, streak = mean, 0.0, np.inf, 1, 0
     for _ in range(TRIALS):
         value, information, dual, error, made, act = _solve_at(
