@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError, InputTypeError
+from sinkdist.inputs.messages import unknown_dtype
 
 __all__ = ["ArrayContext", "context_of", "is_on_device", "kind_of"]
 
@@ -77,9 +78,7 @@ class ArrayContext:
         if asked is not None:
             name = str(getattr(asked, "__name__", asked)).rpartition(".")[2]
             if name not in ("float32", "float64"):
-                raise InputError(
-                    f"The 'dtype' option must be float32 or float64. Got {asked!r} instead."
-                )
+                raise InputError(unknown_dtype(asked))
             if name == "float64" and not self.has_double:
                 raise InputError(
                     "dtype='float64' is not at hand: JAX needs jax.config.update("

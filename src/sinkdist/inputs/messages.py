@@ -6,13 +6,14 @@ Apart from the checks in `histograms`, so that they read as numerics and these a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError
 
-__all__ = ["Argument", "check_shape"]
+__all__ = ["Argument", "check_shape", "not_a_family", "unknown_dtype", "unmatched"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +69,24 @@ def check_shape(shape: tuple[int, ...], name: str, bins: int | None, against: st
     per_row = " per row" if len(shape) == 2 else ""
     noun = "bin" if shape[-1] == 1 else "bins"
     raise InputError(f"'{name}' has {shape[-1]} {noun}{per_row}, but {against} has {bins}.{hint}")
+
+
+def not_a_family(name: str, bins: int) -> str:
+    """A single histogram where there must be many."""
+    return (
+        f"'{name}' must be a family of histograms, one per row. "
+        f"Got one histogram of {bins} bins: pass {name}[None], or use distance."
+    )
+
+
+def unmatched(first: int, second: int) -> str:
+    """Two families of different sizes that were to be matched."""
+    return (
+        f"'r' has {first} rows and 'c' has {second}: families are matched row by row. "
+        "Use pairwise for all pairs."
+    )
+
+
+def unknown_dtype(dtype: Any) -> str:
+    """A dtype that nothing is computed in."""
+    return f"The 'dtype' option must be float32 or float64. Got {dtype!r} instead."

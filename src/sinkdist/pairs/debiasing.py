@@ -1,14 +1,8 @@
 """Debiasing: from objectives of pairs to the Sinkhorn divergence, tile by tile.
 
-``S(r, c) = OT(r, c) - OT(r, r) / 2 - OT(c, c) / 2`` with ``OT = <P, M> - h(P) / lam``. Self terms
-are computed once per histogram, before any pair; then each tile of pairs is reworked as soon as it
-is solved, while its potentials are at hand, so that no more than a tile of them is ever held.
-
-Every term is a value of the dual, which is second order in the marginal error. The dual of a pair
-is known at two points: at its own potentials, and at those of its self terms. Both values are
-lower bounds, the larger one counts, and the second alone gives ``S >= |a - b|_K^2 / (2 lam)``, with
-``a, b`` the scalings of the self terms. So ``S`` is not negative where ``K`` is positive
-semi-definite, whether the sweeps have converged or not.
+The formula is that of `divergence`. Self terms are computed once per histogram, before any pair;
+then each tile of pairs is reworked as soon as it is solved, while its potentials are at hand, so
+that no more than a tile of them is ever held.
 """
 
 from __future__ import annotations
@@ -19,15 +13,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.errors import InputError
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.inputs.rows import Rows, masses, with_masses
 from sinkdist.kernels.exponential import gibbs_kernel
 from sinkdist.pairs.call import Call
+from sinkdist.pairs.divergence import debiased, refuse, self_objective
 from sinkdist.pairs.matched import identities
 from sinkdist.pairs.report import SHORT
 from sinkdist.problem.strength import Kind
 from sinkdist.scale import threads
+from sinkdist.solution.reductions import weighted
 from sinkdist.solution.status import Status
 from sinkdist.solvers.compiled.pair import in_double, solve_pair
 from sinkdist.solvers.compiled.symmetric import symmetric_block
@@ -39,7 +34,6 @@ __all__ = ["Debiasing", "debiasing"]
 Array = npt.NDArray[Any]
 
 _AT_ONCE = 512  #: histograms against themselves in one block
-_ROUNDING = 64.0 * float(np.finfo(np.float64).eps)  #: negatives of this size are rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,20 +73,14 @@ class Debiasing:
         """Rewrite the answers for pairs of rows ``i`` and ``j``, which are ``R`` and ``C``."""
         own = part.value
         if part.f is not None and part.g is not None:  # the plan's mass is 1 in every state kept
-            own = _inner(part.f, in_double(R)) + _inner(part.g, in_double(C))
+            own = weighted(np, in_double(R), part.f) + weighted(np, in_double(C), part.g)
         halves = 0.5 * self.first.objective[i] + 0.5 * self.second.objective[j]
-        value, rounding = own - halves, _ROUNDING * (np.abs(own) + np.abs(halves))
+        equal, at_self = self.first_identity[i] == self.second_identity[j], None
         if self.kernel is not None:
-            # the dual at the potentials of the self terms, less the self terms
-            product = np.einsum(
-                "kj,kj->k", *np.broadcast_arrays(self.first.dense(i) @ self.kernel,
-                                                 self.second.dense(j)),
-            )  # fmt: skip
-            mean = 0.5 * (self.first.mass[i] + self.second.mass[j])
-            value = np.fmax(value, (mean - product) / self.lam)
-            rounding = np.full(value.shape, _ROUNDING / self.lam)
-        value[(value < 0.0) & (value >= -rounding)] = 0.0
-        value[np.broadcast_to(self.first_identity[i] == self.second_identity[j], value.shape)] = 0.0
+            image, scalings = self.first.dense(i) @ self.kernel, self.second.dense(j)
+            product = np.einsum("kj,kj->k", *np.broadcast_arrays(image, scalings))
+            at_self = product, 0.5 * (self.first.mass[i] + self.second.mass[j])
+        value = debiased(np, own, halves, equal, self.lam, at_self)
         part.value = value
         for terms, index in ((self.first, i), (self.second, j)):
             short = np.broadcast_to(np.isin(terms.status[index], SHORT), value.shape)
@@ -103,18 +91,7 @@ class Debiasing:
 def debiasing(call: Call, A: Histograms, B: Histograms, workers: int) -> Debiasing:
     """Solve the self terms of two families; refuse what has no divergence."""
     kind, ground, lam = call.strength.kind, call.ground, call.strength.lam
-    if kind is Kind.CONSTRAINED:
-        raise InputError(
-            "The divergence needs 'lam' or 'reg'. Got 'alpha': the hard constraint has no "
-            "objective in common for a pair and its self terms."
-        )
-    if not ground.is_symmetric:
-        rows, columns = ground.shape
-        found = "is not" if rows == columns else f"is {rows} x {columns}"
-        raise InputError(
-            "The divergence needs a symmetric ground, to compare histograms with themselves; "
-            f"this one {found}. Use distance, or make it symmetric, as by (M + M.T) / 2."
-        )
+    refuse(kind, ground.is_symmetric, ground.shape)
     kernel = _kernel(call, lam) if kind is Kind.PENALISED else None
     task = call.task(kernel is not None, workers, A.n + B.n, as_given=True)
     first = _self_terms(task, kernel, A, workers)
@@ -179,9 +156,7 @@ def _penalised(task: Task, kernel: Array, R: Array, index: Array, terms: SelfTer
         U[k] = 0.0  # the mean of both potentials: the dual is concave, so it can only gain
         U[k, chosen] = np.exp(lam * (0.5 * (outcome.f + outcome.g) - half[chosen]))
         mass[k] = U[k] @ kernel @ U[k]
-    with np.errstate(divide="ignore"):
-        F = np.log(U) / lam + half
-    terms.objective[index] = 2.0 * _inner(F, R) - (mass - 1.0) / lam
+    terms.objective[index] = self_objective(np, U, half, R, mass, lam)
     terms.mass[index] = mass
     return U
 
@@ -198,8 +173,3 @@ def _limit(task: Task, R: Array, index: Array, terms: SelfTerms) -> None:
             outcome, _, _ = solve_pair(task, row, row)
             terms.objective[k], terms.error[k] = outcome.value, outcome.error
             terms.status[k] = outcome.status
-
-
-def _inner(potential: Array, masses: Array) -> Array:
-    """``<f, r>`` by row, over bins with mass: elsewhere the potential is -inf."""
-    return np.asarray((np.where(masses > 0.0, potential, 0.0) * masses).sum(axis=1))

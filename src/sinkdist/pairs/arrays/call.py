@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,11 +11,20 @@ import numpy as np
 from sinkdist.errors import InputError
 from sinkdist.inputs.array_context import ArrayContext, context_of
 from sinkdist.inputs.flags import flag
-from sinkdist.pairs.arrays.reading import Costs, Family, check, guarded, read_costs, read_family
+from sinkdist.pairs.arrays.reading import (
+    Costs,
+    Family,
+    check,
+    guarded,
+    matched,
+    read_costs,
+    read_family,
+)
 from sinkdist.pairs.call import refuse_choice
 from sinkdist.problem import stopping, strength
 from sinkdist.problem.stopping import Stopping
 from sinkdist.problem.strength import Kind, Strength
+from sinkdist.solution.reductions import Array
 from sinkdist.solvers import table
 from sinkdist.solvers.arrays.transport import BlockSpec, Domain, Parameters
 from sinkdist.solvers.policy import MODERATE, safe_exponent
@@ -56,6 +66,8 @@ class Call:
         For the pairs, where there is a lam or an alpha.
     known : bool
         Whether numbers can be looked at: not under `jit` and `vmap`.
+    in_double : callable
+        Costs, and rows of matched pairs, in float64 as they were given.
     """
 
     home: ArrayContext
@@ -65,6 +77,7 @@ class Call:
     question: BlockSpec
     dtype: np.dtype[Any]
     known: bool
+    in_double: Callable[[], tuple[Array, Array, Array]]
 
     @property
     def numbers(self) -> Parameters:
@@ -114,24 +127,31 @@ def read(
         refuse_choice(asked.kind, options.iterations, solver.name)
 
     def families(costs: Costs, dtype: np.dtype[Any]) -> list[Family]:
-        one = first is second and costs.matrix.shape[0] == costs.matrix.shape[1]
-        given = zip((first, second)[: 1 if one else 2], names, costs.matrix.shape, strict=False)
+        shape = costs.matrix.shape
+        one = first is second and shape[0] == shape[1]
+        given = zip((first, second)[: 1 if one else 2], names, shape, strict=False)
         return [
             read_family(home, values, name, dtype, bins, options.normalize, options.on_empty)
             for values, name, bins in given
         ]
+
+    def in_double() -> tuple[Array, Array, Array]:
+        wide = read_costs(home, ground, _DOUBLE)
+        found = [family if known else guarded(home, family) for family in families(wide, _DOUBLE)]
+        return wide.matrix, *matched(home, found[0], found[-1])
 
     costs = read_costs(home, ground, dtype)
     found = families(costs, dtype)
     costs, known = check(home, dtype, found, costs, options.normalize, options.on_empty)
     domain, wide = _domain(home, dtype, asked, costs.largest, solver.name)
     if wide:
-        costs = replace(read_costs(home, ground, _DOUBLE), largest=costs.largest, bad=costs.bad)
+        costs = replace(costs, matrix=read_costs(home, ground, _DOUBLE).matrix)
         found = families(costs, _DOUBLE)
     if not known:
         found = [guarded(home, family) for family in found]
     question = BlockSpec(domain, stop.iterations, solver.name != "plain", keep, costs.learns)
-    return Call(home, costs, asked, stop, question, dtype, known), found[0], found[-1]
+    call = Call(home, costs, asked, stop, question, dtype, known, in_double)
+    return call, found[0], found[-1]
 
 
 def _domain(

@@ -29,7 +29,10 @@ __all__ = ["Exact", "solve_exactly"]
 
 
 class Exact(NamedTuple):
-    """One entry, or row, per pair; plans as ``mass`` at ``rows`` and ``columns``, padded with 0."""
+    """One entry, or row, per pair; plans as ``mass`` at ``rows`` and ``columns``, padded with 0.
+
+    ``low`` and ``high`` are proven bounds on the value, to the last bits where dtype is float64.
+    """
 
     value: Array
     F: Array
@@ -40,6 +43,8 @@ class Exact(NamedTuple):
     rows: Array
     columns: Array
     mass: Array
+    low: Array
+    high: Array
 
     @property
     def plan(self) -> tuple[Array, Array, Array]:
@@ -95,6 +100,7 @@ def _shapes(
         ((n,), dtype), ((n, d), dtype), ((n, e), dtype), ((n,), dtype), ((n,), np.dtype(np.int32)),
         ((n,), np.dtype(np.int32)),
         (entries, np.dtype(np.int32)), (entries, np.dtype(np.int32)), (entries, dtype),
+        ((n,), dtype), ((n,), dtype),
     )  # fmt: skip
 
 
@@ -120,4 +126,6 @@ def _on_host(
             entries = slice(0, plan.mass.size)
             out[6][k, entries], out[7][k, entries] = plan.rows, plan.columns
             out[8][k, entries] = plan.mass
+    for k, known in enumerate(found.brackets or []):
+        out[9][k], out[10][k] = known or (0.0, np.inf)
     return tuple(out)

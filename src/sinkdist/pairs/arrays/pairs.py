@@ -12,9 +12,9 @@ import numpy.typing as npt
 from sinkdist.pairs.arrays.call import Call
 from sinkdist.pairs.arrays.exact import Exact, solve_exactly
 from sinkdist.problem.strength import Kind
+from sinkdist.solution.reductions import entropy
 from sinkdist.solution.status import Status
 from sinkdist.solvers.adjoint.frameworks import transport
-from sinkdist.solvers.arrays.constrained import entropy
 from sinkdist.solvers.arrays.products import Array
 from sinkdist.solvers.arrays.transport import Answer, Domain
 from sinkdist.solvers.outcome import INDEPENDENCE

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from sinkdist.solution.reductions import log, weighted
 from sinkdist.solvers.arrays import stabilised
 from sinkdist.solvers.arrays.control import Control
-from sinkdist.solvers.arrays.products import Array, log, weighted
+from sinkdist.solvers.arrays.products import Array
 from sinkdist.solvers.arrays.stabilised import Potentials
 from sinkdist.solvers.arrays.sweeps import ConvergenceState
 from sinkdist.solvers.policy import AIM, FARTHEST_ARRAYS, GROWTH, LOOSE_SEARCH, TRIALS_ARRAYS
 
-__all__ = ["Search", "entropy", "search"]
+__all__ = ["Search", "search"]
 
 _SATURATED = 100.0  #: the power where the information hardly grows any more
 _NOTHING = 1e-30
@@ -52,11 +53,6 @@ class _Pairs(NamedTuple):
     R: Array
     C: Array
     flat: Array  #: whether costs do not depend on the plan, so that every lam is right
-
-
-def entropy(xp: Any, weights: Array) -> Array:
-    """``h`` of every histogram."""
-    return -weighted(xp, weights, log(xp, weights))
 
 
 def search(
@@ -152,10 +148,8 @@ def _measured(
 
 def _above_mass(xp: Any, lam: Array, potential: Array, weights: Array) -> Array:
     """``lam f - log r``, 0 on bins without mass."""
-    some = weights > 0
-    return xp.where(some, lam[:, None] * xp.where(some, potential, 0.0), 0.0) - xp.log(
-        xp.where(some, weights, 1.0)
-    )
+    held = xp.where(weights > 0, potential, 0.0)
+    return lam[:, None] * held - log(xp, weights, 0.0)
 
 
 def _power(xp: Any, state: Search, lam: Array, information: Array) -> Array:

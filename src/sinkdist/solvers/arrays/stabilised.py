@@ -11,9 +11,10 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple
 
+from sinkdist.solution.reductions import log, weighted
 from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.linear import Coupling, solve_marginals
-from sinkdist.solvers.arrays.products import Array, BatchedKernel, log, weighted
+from sinkdist.solvers.arrays.products import Array, BatchedKernel
 from sinkdist.solvers.arrays.sweeps import ConvergenceState, Scalings, begin, decide, sweeps
 from sinkdist.solvers.policy import (
     LOOK,

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from sinkdist.solution.reductions import inverse
 from sinkdist.solvers.arrays.control import Control
-from sinkdist.solvers.arrays.products import Array, Products, inverse
+from sinkdist.solvers.arrays.products import Array, Products
 from sinkdist.solvers.policy import FAILURES, NEAR, SLOWEST, STUCK
 
 __all__ = ["ConvergenceState", "Scalings", "begin", "decide", "fixed", "start", "sweeps"]

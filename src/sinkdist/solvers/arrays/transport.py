@@ -11,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from sinkdist.solution.reductions import log, weighted
 from sinkdist.solution.status import Status
 from sinkdist.solvers.arrays import constrained, scaling, stabilised
 from sinkdist.solvers.arrays.control import Control
-from sinkdist.solvers.arrays.products import Array, SharedKernel, log, weighted
+from sinkdist.solvers.arrays.products import Array, SharedKernel
 from sinkdist.solvers.arrays.stabilised import Potentials
 from sinkdist.solvers.arrays.sweeps import ConvergenceState, fixed
 from sinkdist.solvers.outcome import ALGORITHM1, CONSTRAINED, LOG, NEWTON, PLAIN, RELAXED

@@ -151,7 +151,7 @@ def _bracket(
 ) -> tuple[float, float]:
     """What is proven of the distance; at lam = 0 all plans cost the same, up to rounding."""
     if lam > 0.0:
-        return bounds.bracket(M, lam, f, g, r, c, alpha)
+        return bounds.bracket_pair(M, lam, f, g, r, c, alpha)
     upper = value * (1.0 + 3.0 * bounds.rounding_of(r.size + c.size))
     return min(bounds.emd_below(M, 0.0, M @ c, r @ M, r, c), upper), upper
 
@@ -187,7 +187,7 @@ def _by_climbing(
         P = entropic_plan(M, lam, end.f, end.g) if end.plan is None else end.plan.dense(M, lam)
         here = (lam, phi, end.value, bounds.information(P, r, c))
         low, high = (here, high) if here[3] <= alpha else (low, here)
-        proven = bounds.bracket(M, lam, end.f, end.g, r, c, alpha)
+        proven = bounds.bracket_pair(M, lam, end.f, end.g, r, c, alpha)
         best = max(best[0], proven[0]), min(best[1], proven[1])
         inside = here[3] <= alpha and end.error <= tol
         narrow = inside and _is_narrow(best, end.value, tol)
