@@ -140,7 +140,7 @@ class Solution:
         seen = (self.value, self.marginal_error, self.n_iter, self.status)
         numbers = [self._evidence.on_host(x) for x in seen]
         if any(x is None for x in numbers):
-            return "Solution(not computed yet)"
+            return f"Solution({len(self.value) if self.value.ndim else 1} pairs, not computed yet)"
         value, error, n_iter, status = map(np.asarray, numbers)
         fine = status == Status.CONVERGED
         if value.ndim == 0:

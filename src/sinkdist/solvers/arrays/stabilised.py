@@ -27,7 +27,7 @@ from sinkdist.solvers.policy import (
     TRIES,
 )
 
-__all__ = ["Potentials", "fixed", "plan", "rest", "to_tolerance"]
+__all__ = ["Potentials", "fixed", "plan", "rest", "row_update", "to_tolerance"]
 
 
 class Potentials(NamedTuple):
@@ -94,7 +94,7 @@ def to_tolerance(
             slow = xp.any(course.going & (course.n_iter >= NEWTON_AFTER))
             step = partial(_newton, xp, control, M, lam, pairs, course.going)
             G, reads = control.when(slow, step, (G, reads))
-        kernel, F = _row_update(xp, M, lam, pairs.R, G)
+        kernel, F = row_update(xp, M, lam, pairs.R, G)
         products = BatchedKernel(xp, kernel, floor)
         U, V = xp.astype(xp.isfinite(F), C.dtype), xp.astype(pairs.C > 0, C.dtype)
         s = Scalings(U, V, products.columns(U))
@@ -133,16 +133,16 @@ def fixed(
     F = xp.where(some, xp.log(bins) / lam, -xp.inf) + 0.0 * C[:, :1]
 
     def sweep(potentials: Potentials) -> Potentials:
-        _, G = _row_update(xp, M.T, lam, C, potentials.F)
-        _, F = _row_update(xp, M, lam, R, G)
+        _, G = row_update(xp, M.T, lam, C, potentials.F)
+        _, F = row_update(xp, M, lam, R, G)
         return Potentials(F, G)
 
     F, _ = control.repeat(steps, sweep, Potentials(F, xp.zeros_like(C)))
-    _, G = _row_update(xp, M.T, lam, C, F)
+    _, G = row_update(xp, M.T, lam, C, F)
     return Potentials(F, G)
 
 
-def _row_update(xp: Any, M: Array, lam: Array, R: Array, G: Array) -> tuple[Array, Array]:
+def row_update(xp: Any, M: Array, lam: Array, R: Array, G: Array) -> tuple[Array, Array]:
     """The potential of the rows by log-sum-exp, and the kernel that it makes, with exact rows."""
     Z = lam[:, :, None] * (G[:, None, :] - M)
     top = xp.max(Z, axis=2)
@@ -158,7 +158,7 @@ def _newton(
 ) -> tuple[Array, Array]:  # fmt: skip
     """Newton's step on the dual from exact rows, where the dual grows; counts its reads."""
     G, reads = state
-    kernel, F = _row_update(xp, M, lam, pairs.R, G)
+    kernel, F = row_update(xp, M, lam, pairs.R, G)
     U, V = xp.ones_like(F), xp.ones_like(G)
     P = Coupling(BatchedKernel(xp, kernel), U, V)
     columns = P.columns(U)
@@ -173,7 +173,7 @@ def _newton(
     def attempt(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         length, best, chosen = state
         tried = xp.where(some, start + length * y / lam, -xp.inf)
-        dual = _dual(xp, pairs, _row_update(xp, M, lam, pairs.R, tried)[1], tried)
+        dual = _dual(xp, pairs, row_update(xp, M, lam, pairs.R, tried)[1], tried)
         better = dual > best
         chosen = xp.where(better[:, None], tried, chosen)
         return 0.25 * length, xp.where(better, dual, best), chosen
