@@ -27,7 +27,7 @@ from sinkdist.kernels.exponential import CEILING, FLOOR
 from sinkdist.kernels.pair import LARGEST, SMALLEST
 from sinkdist.solution import certificates
 from sinkdist.solvers.arrays import stabilised
-from sinkdist.solvers.arrays.control import PythonLoops
+from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.linear import Coupling
 from sinkdist.solvers.arrays.products import BatchedKernel, SharedKernel
 from sinkdist.solvers.arrays.sweeps import Scalings, sweeps
@@ -282,7 +282,7 @@ def sweep(
     V = column_step(A, C, V, omega)
     if bool(xp.all(omega == 1.0)):  # the array engine's plain sweep is this one, half a step on
         start = Scalings(old_U, old_V, A)
-        V = sweeps(PythonLoops(), products, R, C, start, None, 1).V
+        V = sweeps(Control(), products, R, C, start, None, 1).V
     return U, V, error
 
 

@@ -44,21 +44,11 @@ def is_on_device(*values: Any) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayContext:
-    """Where the arrays of a call live.
+    """Where the arrays of a call live."""
 
-    Attributes
-    ----------
-    kind : str
-        The library's name.
-    device : object
-        Its device; None where JAX is only tracing.
-    xp : module
-        Its functions, as the array API standard spells them.
-    """
-
-    kind: str
-    device: Any
-    xp: Any
+    kind: str  #: the library's name
+    device: Any  #: its device; None where JAX is only tracing
+    xp: Any  #: its functions, as the array API standard spells them
 
     @property
     def is_large(self) -> bool:

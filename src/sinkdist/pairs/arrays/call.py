@@ -11,15 +11,8 @@ import numpy as np
 from sinkdist.errors import InputError
 from sinkdist.inputs.array_context import ArrayContext, context_of
 from sinkdist.inputs.flags import flag
-from sinkdist.pairs.arrays.reading import (
-    Costs,
-    Family,
-    check,
-    guarded,
-    matched,
-    read_costs,
-    read_family,
-)
+from sinkdist.pairs.arrays import reading
+from sinkdist.pairs.arrays.reading import Costs, Family
 from sinkdist.pairs.call import refuse_choice
 from sinkdist.problem import stopping, strength
 from sinkdist.problem.stopping import Stopping
@@ -57,26 +50,18 @@ class Options:
 class Call:
     """What was asked for, checked.
 
-    Attributes
-    ----------
-    dtype : numpy.dtype
-        That of the results; ``costs`` and histograms are in the dtype that is computed in, which
-        is float64 where float32 cannot hold the kernel.
-    question : BlockSpec
-        For the pairs, where there is a lam or an alpha.
-    known : bool
-        Whether numbers can be looked at: not under `jit` and `vmap`.
-    in_double : callable
-        Costs, and rows of matched pairs, in float64 as they were given.
+    ``costs`` and histograms are in the dtype that is computed in, which is float64 where float32
+    cannot hold the kernel.
     """
 
     home: ArrayContext
     costs: Costs
     strength: Strength
     stopping: Stopping
-    question: BlockSpec
-    dtype: np.dtype[Any]
-    known: bool
+    question: BlockSpec  #: for the pairs, where there is a lam or an alpha
+    dtype: np.dtype[Any]  #: that of the results
+    known: bool  #: whether numbers can be looked at: not under `jit` and `vmap`
+    #: Costs, and rows of matched pairs, in float64 as they were given.
     in_double: Callable[[], tuple[Array, Array, Array]]
 
     @property
@@ -131,24 +116,28 @@ def read(
         one = first is second and shape[0] == shape[1]
         given = zip((first, second)[: 1 if one else 2], names, shape, strict=False)
         return [
-            read_family(home, values, name, dtype, bins, options.normalize, options.on_empty)
+            reading.read_family(
+                home, values, name, dtype, bins, options.normalize, options.on_empty
+            )
             for values, name, bins in given
         ]
 
     def in_double() -> tuple[Array, Array, Array]:
-        wide = read_costs(home, ground, _DOUBLE)
-        found = [family if known else guarded(home, family) for family in families(wide, _DOUBLE)]
-        return wide.matrix, *matched(home, found[0], found[-1])
+        wide = reading.read_costs(home, ground, _DOUBLE)
+        found = [
+            family if known else reading.guarded(home, family) for family in families(wide, _DOUBLE)
+        ]
+        return wide.matrix, *reading.matched(home, found[0], found[-1])
 
-    costs = read_costs(home, ground, dtype)
+    costs = reading.read_costs(home, ground, dtype)
     found = families(costs, dtype)
-    costs, known = check(home, dtype, found, costs, options.normalize, options.on_empty)
+    costs, known = reading.check(home, dtype, found, costs, options.normalize, options.on_empty)
     domain, wide = _domain(home, dtype, asked, costs.largest, solver.name)
     if wide:
-        costs = replace(costs, matrix=read_costs(home, ground, _DOUBLE).matrix)
+        costs = replace(costs, matrix=reading.read_costs(home, ground, _DOUBLE).matrix)
         found = families(costs, _DOUBLE)
     if not known:
-        found = [guarded(home, family) for family in found]
+        found = [reading.guarded(home, family) for family in found]
     question = BlockSpec(domain, stop.iterations, solver.name != "plain", keep, costs.learns)
     call = Call(home, costs, asked, stop, question, dtype, known, in_double)
     return call, found[0], found[-1]

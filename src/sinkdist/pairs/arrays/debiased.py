@@ -34,23 +34,13 @@ __all__ = ["divergence", "pairwise"]
 
 
 class _Self(NamedTuple):
-    """Histograms against themselves, one row or entry per histogram.
+    """Histograms against themselves, one row or entry per histogram."""
 
-    Attributes
-    ----------
-    objective : array
-        ``<P, M> - h(P) / lam`` (or the value in the limits); differentiable.
-    U, image, mass : array
-        The scaling on the kernel with ones on its diagonal, ``K u`` and ``u^T K u``.
-    error : array
-        L1 marginal error.
-    """
-
-    objective: Array
-    U: Array
-    image: Array
-    mass: Array
-    error: Array
+    objective: Array  #: ``<P, M> - h(P) / lam`` (or the value in the limits); differentiable
+    U: Array  #: the scaling on the kernel with ones on its diagonal
+    image: Array  #: ``K u``
+    mass: Array  #: ``u^T K u``
+    error: Array  #: L1 marginal error
 
 
 @no_compile

@@ -102,7 +102,7 @@ class ArrayEvidence:
         xp = self.xp
 
         def part(M: Array, R: Array, C: Array, first: int, last: int) -> Measures:
-            lam, F, G = self._found(M, first, last)
+            lam, F, G = self._filled(M, first, last)
             return measure(xp, self._plans(M, R, C, first, last), M, lam, F, G, R, C)
 
         found = Measures(*self._in_blocks(part))
@@ -119,7 +119,7 @@ class ArrayEvidence:
         kind, alpha = self.call.strength.kind, self.call.strength.alpha
 
         def part(M: Array, R: Array, C: Array, first: int, last: int) -> tuple[Array, Array]:
-            lam, F, G = self._found(M, first, last)
+            lam, F, G = self._filled(M, first, last)
             pair = Measures(*(x[first:last] for x in known))
             finite = xp.where(lam < xp.inf, lam, 1.0)
             if kind is Kind.CONSTRAINED:
@@ -172,6 +172,12 @@ class ArrayEvidence:
         found, dtype = self.solved.answer, np.dtype(str(M.dtype).rpartition(".")[2])
         parts = found.lam[first:last], found.F[first:last, :], found.G[first:last, :]
         return tuple(self.call.home.constant(self.call.home.cast(x, dtype)) for x in parts)
+
+    def _filled(self, M: Array, first: int, last: int) -> tuple[Array, ...]:
+        """The same, with 0 for the potentials of pairs that have none."""
+        lam, *potentials = self._found(M, first, last)
+        none = (self.solved.answer.status == int(Status.EMPTY))[first:last, None]
+        return lam, *(self.xp.where(none, 0.0, x) for x in potentials)
 
     def _plans(self, M: Array, R: Array, C: Array, first: int, last: int) -> Array:
         """The plans of some pairs, in the form that their lam asks for; without gradients."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sinkdist.pairs.arrays.call import Call
 from sinkdist.pairs.arrays.exact import Exact, solve_exactly
 from sinkdist.problem.strength import Kind
-from sinkdist.solution.reductions import entropy
+from sinkdist.solution.reductions import entropy, log, weighted
 from sinkdist.solution.status import Status
 from sinkdist.solvers.adjoint.frameworks import transport
 from sinkdist.solvers.arrays.products import Array
@@ -198,12 +198,8 @@ def _information(
     call: Call, exact: Exact, R: Array, C: Array, pairs: npt.NDArray[np.intp]
 ) -> npt.NDArray[Any]:
     """``KL(P || r c^T)`` of exact plans."""
-    r, c, *plan = (call.home.host(x) for x in (*_rows(call, R, C, pairs), *exact.plan))
-    rows, columns, mass = plan
-    assert r is not None and c is not None
-    assert rows is not None and columns is not None and mass is not None
-    row_mass = np.take_along_axis(np.broadcast_to(r, (len(c), r.shape[1])), rows, axis=1)
-    product = row_mass * np.take_along_axis(c, columns, axis=1)
-    some = mass > 0
-    terms = mass * np.log(np.where(some, mass, 1.0) / np.where(some, product, 1.0))
-    return np.asarray(terms.sum(axis=1))
+    known = (call.home.host(x) for x in (*_rows(call, R, C, pairs), *exact.plan))
+    r, c, at, to, mass = map(np.asarray, known)
+    r = np.broadcast_to(r, (len(c), r.shape[1]))
+    product = np.take_along_axis(r, at, axis=1) * np.take_along_axis(c, to, axis=1)
+    return np.asarray(weighted(np, mass, log(np, mass) - log(np, product, 0.0)))

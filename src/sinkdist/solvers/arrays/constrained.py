@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sinkdist.solution.reductions import log, weighted
 from sinkdist.solvers.arrays import stabilised
-from sinkdist.solvers.arrays.control import Control
+from sinkdist.solvers.arrays.control import Control, chosen
 from sinkdist.solvers.arrays.products import Array
 from sinkdist.solvers.arrays.stabilised import Potentials
 from sinkdist.solvers.arrays.sweeps import ConvergenceState
@@ -97,8 +97,8 @@ def search(
             xp.maximum(xp.where(better, 0.1 * error, xp.minimum(state.inner, 0.05 * off)), finest),
             low, high, information, power,
         )  # fmt: skip
-        chosen: Search = _chosen(xp, old.going, new, state)
-        return chosen
+        result: Search = chosen(xp, old.going, new, state)
+        return result
 
     lam, flat = _first(xp, M, alpha, R, C, top)
     zeros = xp.zeros_like(lam)
@@ -171,10 +171,3 @@ def _next(
     middle = xp.where(low > 0, xp.sqrt(low * finite), lam / GROWTH)
     middle = xp.where(high < xp.inf, middle, lam * GROWTH)
     return xp.where((guess > low) & (guess < high), guess, middle)
-
-
-def _chosen(xp: Any, which: Array, new: Any, old: Any) -> Any:
-    """The new state of some pairs, the old one of the others."""
-    if isinstance(new, tuple):
-        return type(new)(*(_chosen(xp, which, a, b) for a, b in zip(new, old, strict=True)))
-    return xp.where(which if new.ndim == 1 else which[:, None], new, old)

@@ -12,20 +12,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from sinkdist.solution.reductions import log, weighted
-from sinkdist.solvers.arrays.control import Control
+from sinkdist.solvers import policy
+from sinkdist.solvers.arrays.control import Control, chosen
 from sinkdist.solvers.arrays.linear import Coupling, solve_marginals
 from sinkdist.solvers.arrays.products import Array, BatchedKernel
 from sinkdist.solvers.arrays.sweeps import ConvergenceState, Scalings, begin, decide, sweeps
-from sinkdist.solvers.policy import (
-    LOOK,
-    LOOSE_START,
-    NEWTON_AFTER,
-    NEWTON_ATTEMPTS,
-    NEWTON_LIMIT,
-    NEWTON_STRIDE,
-    NEWTON_TOL,
-    TRIES,
-)
 
 __all__ = ["Potentials", "fixed", "plan", "rest", "row_update", "to_tolerance"]
 
@@ -91,7 +82,7 @@ def to_tolerance(
         G, reads = state.potentials.G, course.n_iter
         G = G - xp.max(G, axis=1, keepdims=True)
         if relax:
-            slow = xp.any(course.going & (course.n_iter >= NEWTON_AFTER))
+            slow = xp.any(course.going & (course.n_iter >= policy.NEWTON_AFTER))
             step = partial(_newton, xp, control, M, lam, pairs, course.going)
             G, reads = control.when(slow, step, (G, reads))
         kernel, F = row_update(xp, M, lam, pairs.R, G)
@@ -100,27 +91,21 @@ def to_tolerance(
         s = Scalings(U, V, products.columns(U))
         s = sweeps(control, products, pairs.R, pairs.C, s, course.omega if relax else None, count)
         new = Potentials(F + log(xp, s.U) / lam, G + log(xp, s.V) / lam)
-        old = state.potentials
-        kept = Potentials(
-            *(xp.where(course.going[:, None], b, a) for a, b in zip(old, new, strict=True))
-        )
+        kept = chosen(xp, course.going, new, state.potentials)
         next_course = decide(xp, course._replace(n_iter=reads), s, pairs.C, pairs.tol, count, relax)
         # A smaller lam is left when its potentials are a good start, or after some tries.
         tries = state.tries + 1
-        ready = (left > 0) & ((next_course.error < LOOSE_START) | (tries >= TRIES))
-        begun = begin(xp, pairs.C)._replace(n_iter=next_course.n_iter)
+        ready = (left > 0) & ((next_course.error < policy.LOOSE_START) | (tries >= policy.TRIES))
         going = (next_course.going | (left > 0)) & (next_course.n_iter < max_iter)
         next_course = next_course._replace(going=going)
-        begun = begun._replace(going=going)
-        next_course = ConvergenceState(
-            *(xp.where(ready, a, b) for a, b in zip(begun, next_course, strict=True))
-        )
+        begun = begin(xp, pairs.C)._replace(n_iter=next_course.n_iter, going=going)
+        next_course = chosen(xp, ready, begun, next_course)
         tries = xp.where(ready, 0 * tries, tries)
         return _State(kept, next_course, xp.where(ready, left - 1, left), tries)
 
     state = _State(warm or rest(xp, R, C), begin(xp, C), doublings, xp.zeros_like(doublings))
     pairs = _Pairs(R, C, lam, tol + xp.zeros_like(doublings))
-    state, _ = control.until_done(xp, step, pairs, state, LOOK, max_iter)
+    state, _ = control.until_done(xp, step, pairs, state, policy.LOOK, max_iter)
     return state.potentials, state.course
 
 
@@ -163,23 +148,25 @@ def _newton(
     P = Coupling(BatchedKernel(xp, kernel), U, V)
     columns = P.columns(U)
     _, y, made = solve_marginals(
-        xp, control, P, xp.zeros_like(F), pairs.C - columns, NEWTON_TOL, NEWTON_LIMIT
+        xp, control, P, xp.zeros_like(F), pairs.C - columns, policy.NEWTON_TOL, policy.NEWTON_LIMIT
     )
     some = pairs.C > 0
     start = xp.where(some, G, 0.0)
     farthest = xp.max(xp.abs(xp.where(some, y, 0.0)), axis=1, keepdims=True)
-    length = 1.0 / xp.maximum(farthest / NEWTON_STRIDE, 1.0)
+    length = 1.0 / xp.maximum(farthest / policy.NEWTON_STRIDE, 1.0)
 
     def attempt(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        length, best, chosen = state
+        length, best, taken = state
         tried = xp.where(some, start + length * y / lam, -xp.inf)
         dual = _dual(xp, pairs, row_update(xp, M, lam, pairs.R, tried)[1], tried)
         better = dual > best
-        chosen = xp.where(better[:, None], tried, chosen)
-        return 0.25 * length, xp.where(better, dual, best), chosen
+        taken = xp.where(better[:, None], tried, taken)
+        return 0.25 * length, xp.where(better, dual, best), taken
 
-    _, _, chosen = control.repeat(NEWTON_ATTEMPTS, attempt, (length, _dual(xp, pairs, F, G), G))
-    return chosen, reads + xp.astype(going, reads.dtype) * made
+    _, _, taken = control.repeat(
+        policy.NEWTON_ATTEMPTS, attempt, (length, _dual(xp, pairs, F, G), G)
+    )
+    return taken, reads + xp.astype(going, reads.dtype) * made
 
 
 def _dual(xp: Any, pairs: _Pairs, F: Array, G: Array) -> Array:

@@ -1,7 +1,7 @@
 """From histograms and costs to plans: what every framework runs, and what derivatives start from.
 
 Pure functions of arrays. A `BlockSpec` is what is known before any array is looked at, so that JAX
-can compile for it; numbers that may change from call to call are `Numbers`.
+can compile for it; numbers that may change from call to call are `Parameters`.
 """
 
 from __future__ import annotations
@@ -13,22 +13,15 @@ from typing import Any, NamedTuple
 
 from sinkdist.solution.reductions import log, weighted
 from sinkdist.solution.status import Status
-from sinkdist.solvers.arrays import constrained, scaling, stabilised
+from sinkdist.solvers.arrays import constrained, stabilised
 from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.products import Array, SharedKernel
 from sinkdist.solvers.arrays.stabilised import Potentials
-from sinkdist.solvers.arrays.sweeps import ConvergenceState, fixed
+from sinkdist.solvers.arrays.sweeps import ConvergenceState, fixed, to_tolerance
 from sinkdist.solvers.outcome import ALGORITHM1, CONSTRAINED, LOG, NEWTON, PLAIN, RELAXED
 from sinkdist.solvers.policy import GENTLE, NEWTON_AFTER, safe_exponent
 
-__all__ = [
-    "Answer",
-    "BlockSpec",
-    "Domain",
-    "Parameters",
-    "answer",
-    "resolve_domain",
-]
+__all__ = ["Answer", "BlockSpec", "Domain", "Parameters", "answer", "resolve_domain"]
 
 
 class Domain(enum.Enum):
@@ -42,27 +35,13 @@ class Domain(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class BlockSpec:
-    """What is asked of a block of pairs.
-
-    Attributes
-    ----------
-    domain : Domain
-        Where to sweep.
-    iterations : int or None
-        Steps of Algorithm 1, instead of a tolerance.
-    relax : bool
-        Whether sweeps may be over-relaxed.
-    keep : bool
-        Whether more than the value is wanted.
-    learns : bool
-        Whether the costs may need a gradient.
-    """
+    """What is asked of a block of pairs."""
 
     domain: Domain
-    iterations: int | None
-    relax: bool
-    keep: bool
-    learns: bool
+    iterations: int | None  #: steps of Algorithm 1, instead of a tolerance
+    relax: bool  #: whether sweeps may be over-relaxed
+    keep: bool  #: whether more than the value is wanted
+    learns: bool  #: whether the costs may need a gradient
 
 
 class Parameters(NamedTuple):
@@ -144,7 +123,7 @@ def _by_scaling(
         U, V = fixed(xp, control, products, R, C, asked.iterations)
         columns = C
     else:
-        (U, V, A), course = scaling.to_tolerance(
+        (U, V, A), course = to_tolerance(
             control, products, R, C, numbers.tol, numbers.max_iter, asked.relax
         )
         columns = V * A
