@@ -11,10 +11,11 @@ import array_api_strict
 import numba
 import numpy as np
 import pytest
+import twins
 from scipy.sparse.csgraph import shortest_path
 
 from sinkdist import kernels as passes
-from sinkdist.kernels import block, exponential, generic, hessian, pair, triangles
+from sinkdist.kernels import block, exponential, hessian, pair, triangles
 from sinkdist.solvers.compiled import relaxation, scaling
 
 #: Twins that are not called like their pass, because they do not work in place.
@@ -53,7 +54,7 @@ def dtype(request):
 def twin(xp, name, *arguments):
     """What the twin returns for NumPy arguments, as NumPy arrays; the arguments are not changed."""
     before = [np.copy(a) for a in arguments]
-    returned = getattr(generic, name)(
+    returned = getattr(twins, name)(
         *(xp.asarray(a) if isinstance(a, np.ndarray) else a for a in arguments)
     )
     for old, new in zip(before, arguments, strict=True):
@@ -145,7 +146,7 @@ def test_the_search_for_compiled_passes_finds_them():
 def test_every_compiled_pass_has_a_twin_that_is_compared_here(full_name):
     name = full_name.rpartition(".")[2]
     name = RENAMED.get(name, name)
-    assert inspect.isfunction(getattr(generic, name, None)), f"{full_name} has no twin"
+    assert inspect.isfunction(getattr(twins, name, None)), f"{full_name} has no twin"
     source = ast.parse(Path(__file__).read_text("utf-8"))
     compared = {
         call.args[1].value

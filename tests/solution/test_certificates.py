@@ -189,7 +189,7 @@ def test_any_potentials_whatever_give_bounds(name, L):
         on, at = X[k] > 0, Y[k] > 0
         costs, r, c, p, q = M[np.ix_(on, at)], X[k][on], Y[k][at], f[k][on], g[k][at]
         P = np.exp(lam * (p[:, None] + q - costs))
-        m = bounds.measure(P, costs, lam, p, q, r, c)
+        m = bounds.measure_pair(P, costs, lam, p, q, r, c)
         assert m.lower <= TRUTH[name][k] + rounding and TRUTH[name][k] <= m.upper + rounding
         G = bounds.rounded(P, r, c, costs)
         minus_h = (G * np.log(np.where(G > 0, G, 1))).sum()

@@ -12,9 +12,9 @@ from sinkdist.ground.gibbs import Gibbs
 from sinkdist.ground.operator import Array, Index
 from sinkdist.inputs.fingerprints import digest
 
-__all__ = ["DenseCosts"]
+__all__ = ["SYMMETRY", "DenseCosts"]
 
-_SYMMETRY = 1e-12  #: relative difference of mirrored costs that counts as rounding
+SYMMETRY = 1e-12  #: relative difference of mirrored costs that counts as rounding
 
 
 class DenseCosts:
@@ -58,7 +58,7 @@ class DenseCosts:
             right = self.matrix[start : start + 256, start:].T
             if np.array_equal(below, right):
                 continue
-            if (np.abs(below - right) > _SYMMETRY * np.minimum(below, right)).any():
+            if (np.abs(below - right) > SYMMETRY * np.minimum(below, right)).any():
                 return False
         return True
 

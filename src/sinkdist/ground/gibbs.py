@@ -24,7 +24,7 @@ from sinkdist.ground.operator import Index
 __all__ = ["Gibbs"]
 
 # The largest lam * cost for which products of kernel and scalings stay well inside the dtype.
-_SAFE_EXPONENT = {np.dtype(np.float32): 80.0, np.dtype(np.float64): 600.0}
+SAFE_EXPONENT = {np.dtype(np.float32): 80.0, np.dtype(np.float64): 600.0}
 _BLOCK_BYTES = 1 << 20  # float64 work space of one band of rows: small enough to stay in cache
 
 _SMALL = 1 << 17  # entries that are not worth cutting into bands
@@ -69,7 +69,7 @@ class Gibbs:
     @property
     def fits(self) -> bool:
         """Whether scaling can represent every entry."""
-        return self.lam * self.largest <= _SAFE_EXPONENT[self.dtype]
+        return self.lam * self.largest <= SAFE_EXPONENT[self.dtype]
 
     @cached_property
     def kernel(self) -> npt.NDArray[Any]:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError, InputTypeError
+from sinkdist.inputs.messages import unknown_dtype
 
 __all__ = ["ArrayContext", "context_of", "is_on_device", "kind_of"]
 
@@ -43,21 +44,11 @@ def is_on_device(*values: Any) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayContext:
-    """Where the arrays of a call live.
+    """Where the arrays of a call live."""
 
-    Attributes
-    ----------
-    kind : str
-        The library's name.
-    device : object
-        Its device; None where JAX is only tracing.
-    xp : module
-        Its functions, as the array API standard spells them.
-    """
-
-    kind: str
-    device: Any
-    xp: Any
+    kind: str  #: the library's name
+    device: Any  #: its device; None where JAX is only tracing
+    xp: Any  #: its functions, as the array API standard spells them
 
     @property
     def is_large(self) -> bool:
@@ -77,9 +68,7 @@ class ArrayContext:
         if asked is not None:
             name = str(getattr(asked, "__name__", asked)).rpartition(".")[2]
             if name not in ("float32", "float64"):
-                raise InputError(
-                    f"The 'dtype' option must be float32 or float64. Got {asked!r} instead."
-                )
+                raise unknown_dtype(asked)
             if name == "float64" and not self.has_double:
                 raise InputError(
                     "dtype='float64' is not at hand: JAX needs jax.config.update("

@@ -7,7 +7,6 @@ are not copied. Negligible masses, below 1e-100 in float64, count as zero.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -17,7 +16,7 @@ import numpy.typing as npt
 from sinkdist.errors import InputError, InputTypeError
 from sinkdist.inputs.arrays import is_sparse, pandas_labels, real_array, require_real
 from sinkdist.inputs.flags import flag
-from sinkdist.inputs.messages import Argument, check_shape
+from sinkdist.inputs.messages import Argument, check_shape, unknown_dtype
 from sinkdist.inputs.rows import (
     Rows,
     flushed,
@@ -30,6 +29,7 @@ from sinkdist.inputs.rows import (
     with_masses,
 )
 from sinkdist.inputs.sparsity import check_structure
+from sinkdist.inputs.thresholds import NEGLIGIBLE, negative_rounding, slack
 from sinkdist.wording import argument, option
 
 __all__ = ["Histograms", "check_on_empty", "check_same_bins", "read", "working_dtype"]
@@ -38,12 +38,6 @@ Array: TypeAlias = npt.NDArray[Any]
 
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT64 = np.dtype(np.float64)
-# Masses below these count as zero: they change no distance that can be seen, and their scalings
-# would leave the range of the dtype. Twice the limit is what rescaling cannot push below it.
-_NEGLIGIBLE = {_FLOAT32: float(np.finfo(np.float32).tiny), _FLOAT64: 1e-100}
-# Negative entries down to this fraction of their row's maximum are rounding and become 0.
-_ROUNDING = {"e": 1e-3, "f": 1e-6}
-_ROUNDING_DOUBLE = 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,9 +106,7 @@ def working_dtype(*values: Any, dtype: Any = None) -> np.dtype[Any]:
             chosen = None
         if chosen is np.float64 or chosen is np.float32:
             return _FLOAT64 if chosen is np.float64 else _FLOAT32
-        raise InputError(
-            "The {} option must be float32 or float64. Got {!r} instead.", option("dtype"), dtype
-        )
+        raise unknown_dtype(dtype)
     present = [value for value in values if value is not None]
     return _FLOAT32 if present and all(map(_is_single, present)) else _FLOAT64
 
@@ -210,7 +202,7 @@ def _as_is(values: Array) -> Array | None:
     if not (values.flags.c_contiguous and values.flags.aligned):
         return None
     # NaN, negative and negligible masses are all "not zero, yet not above the bound".
-    large = np.count_nonzero(values >= 2.0 * _NEGLIGIBLE[values.dtype])
+    large = np.count_nonzero(values >= 2.0 * NEGLIGIBLE[values.dtype.name])
     if values.ndim == 1:
         if large != np.count_nonzero(values):
             return None
@@ -237,7 +229,7 @@ def _with_care(
     """Every other input: promoted before any sum, then checked and repaired step by step."""
     source = values.dtype.char
     rows = promoted(values, _FLOAT32 if dtype == _FLOAT32 and source in "ef" else _FLOAT64)
-    rows = _non_negative(rows, place, _ROUNDING.get(source, _ROUNDING_DOUBLE))
+    rows = _non_negative(rows, place, negative_rounding(values.dtype.name))
     empty = per_row(np.maximum, rows) == 0.0
     if on_empty == "raise" and empty.any():
         raise place.without_mass(np.flatnonzero(empty))
@@ -256,7 +248,9 @@ def _with_care(
     if (totals != 1.0).any():
         rows = with_masses(rows, masses(rows) / spread(totals, rows))
     return Histograms(
-        flushed(rows, dtype, _NEGLIGIBLE[dtype]), place.is_vector, empty if empty.any() else None
+        flushed(rows, dtype, NEGLIGIBLE[dtype.name]),
+        place.is_vector,
+        empty if empty.any() else None,
     )
 
 
@@ -285,13 +279,8 @@ def _rounding(values: Any) -> float:
 
 
 def _slack(values: Any) -> float:
-    """How far a sum may be from 1 and count as rounding.
-
-    float64 is held to the rounding of float32 as well: softmaxes of networks are often float32
-    numbers that were cast. One per cent is never rounding, not even in half precision.
-    """
-    eps = 2.0**-10 if values.dtype.char == "e" else 2.0**-23
-    return min(10.0 * eps * math.sqrt(values.shape[-1]), 0.01)
+    """How far a sum may be from 1 and count as rounding."""
+    return slack(values.dtype.name, values.shape[-1])
 
 
 def _is_single(value: Any) -> bool:

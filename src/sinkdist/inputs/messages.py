@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError, NegativeMassError
-from sinkdist.wording import argument, either, setting
+from sinkdist.wording import argument, either, option, setting
 
-__all__ = ["Argument", "check_shape"]
+__all__ = ["Argument", "check_shape", "not_a_family", "unknown_dtype", "unmatched"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,3 +85,28 @@ def check_shape(shape: tuple[int, ...], name: str, bins: int | None, against: st
             either(f"pass {repair} if it is transposed", "transpose it if that is not meant")
         )
     raise InputError(f"{{}} has {shape[-1]} {noun}{per_row}, but {{}} has {bins}.{hint}", *parts)
+
+
+def not_a_family(name: str, bins: int) -> InputError:
+    """A single histogram where there must be many."""
+    return InputError(
+        "{} must be a family of histograms, one per row. Got one histogram of {} bins: pass "
+        "{}[None], or use distance.",
+        argument(name), bins, name,
+    )  # fmt: skip
+
+
+def unmatched(first: int, second: int) -> InputError:
+    """Two families of different sizes that were to be matched."""
+    return InputError(
+        "{} has {} rows and {} has {}: families are matched row by row. {} for all pairs.",
+        argument("r"), first, argument("c"), second,
+        either("Use pairwise", "Use 'sinkdist pairwise'"),
+    )  # fmt: skip
+
+
+def unknown_dtype(dtype: Any) -> InputError:
+    """A dtype that nothing is computed in."""
+    return InputError(
+        "The {} option must be float32 or float64. Got {!r} instead.", option("dtype"), dtype
+    )

@@ -6,5 +6,4 @@ exponential  fast exponentials; the stabilised kernel; log-domain updates
 hessian      products for Newton's method, dense and sparse
 block        the elementwise halves of sweeps over a block of pairs
 triangles    all triangles of a square cost matrix
-generic      readable array-API twins of all of these: the specification
 """

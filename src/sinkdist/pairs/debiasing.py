@@ -1,14 +1,8 @@
 """Debiasing: from objectives of pairs to the Sinkhorn divergence, tile by tile.
 
-``S(r, c) = OT(r, c) - OT(r, r) / 2 - OT(c, c) / 2`` with ``OT = <P, M> - h(P) / lam``. Self terms
-are computed once per histogram, before any pair; then each tile of pairs is reworked as soon as it
-is solved, while its potentials are at hand, so that no more than a tile of them is ever held.
-
-Every term is a value of the dual, which is second order in the marginal error. The dual of a pair
-is known at two points: at its own potentials, and at those of its self terms. Both values are
-lower bounds, the larger one counts, and the second alone gives ``S >= |a - b|_K^2 / (2 lam)``, with
-``a, b`` the scalings of the self terms. So ``S`` is not negative where ``K`` is positive
-semi-definite, whether the sweeps have converged or not.
+The formula is that of `divergence`. Self terms are computed once per histogram, before any pair;
+then each tile of pairs is reworked as soon as it is solved, while its potentials are at hand, so
+that no more than a tile of them is ever held.
 """
 
 from __future__ import annotations
@@ -19,29 +13,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.errors import InputError
 from sinkdist.ground import Ground
 from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.inputs.rows import Rows, masses, with_masses
 from sinkdist.kernels.exponential import gibbs_kernel
+from sinkdist.pairs.divergence import debiased, refuse, self_objective
 from sinkdist.pairs.report import SHORT
 from sinkdist.problem.problem import Problem
 from sinkdist.scale import threads
+from sinkdist.solution.reductions import weighted
 from sinkdist.solution.status import Status
 from sinkdist.solvers.bins import in_double
 from sinkdist.solvers.compiled.symmetric import symmetric_block
-from sinkdist.solvers.members import Constrained, Independent, Penalised, solve_pair
+from sinkdist.solvers.members import Independent, Penalised, solve_pair
 from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.prepared import Prepared, Wishes
-from sinkdist.wording import option
 
 __all__ = ["Debiasing", "debiasing"]
 
 Array = npt.NDArray[Any]
 
 _AT_ONCE = 512  #: histograms against themselves in one block
-_ROUNDING = 64.0 * float(np.finfo(np.float64).eps)  #: negatives of this size are rounding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,20 +74,14 @@ class Debiasing:
         """Rewrite the answers for pairs of rows ``i`` and ``j``, which are ``R`` and ``C``."""
         own = part.value
         if part.f is not None and part.g is not None:  # the plan's mass is 1 in every state kept
-            own = _inner(part.f, in_double(R)) + _inner(part.g, in_double(C))
+            own = weighted(np, in_double(R), part.f) + weighted(np, in_double(C), part.g)
         halves = 0.5 * self.first.objective[i] + 0.5 * self.second.objective[j]
-        value, rounding = own - halves, _ROUNDING * (np.abs(own) + np.abs(halves))
+        equal, at_self = self.first_identity[i] == self.second_identity[j], None
         if self.kernel is not None:
-            # the dual at the potentials of the self terms, less the self terms
-            product = np.einsum(
-                "kj,kj->k", *np.broadcast_arrays(self.first.dense(i) @ self.kernel,
-                                                 self.second.dense(j)),
-            )  # fmt: skip
-            mean = 0.5 * (self.first.mass[i] + self.second.mass[j])
-            value = np.fmax(value, (mean - product) / self.lam)
-            rounding = np.full(value.shape, _ROUNDING / self.lam)
-        value[(value < 0.0) & (value >= -rounding)] = 0.0
-        value[np.broadcast_to(self.first_identity[i] == self.second_identity[j], value.shape)] = 0.0
+            image, scalings = self.first.dense(i) @ self.kernel, self.second.dense(j)
+            product = np.einsum("kj,kj->k", *np.broadcast_arrays(image, scalings))
+            at_self = product, 0.5 * (self.first.mass[i] + self.second.mass[j])
+        value = debiased(np, own, halves, equal, self.lam, at_self)
         part.value = value
         for terms, index in ((self.first, i), (self.second, j)):
             short = np.broadcast_to(np.isin(terms.status[index], SHORT), value.shape)
@@ -105,21 +92,7 @@ class Debiasing:
 def debiasing(problem: Problem, A: Histograms, B: Histograms, workers: int) -> Debiasing:
     """Solve the self terms of two families; refuse what has no divergence."""
     member, ground = problem.member, problem.ground
-    if isinstance(member, Constrained):
-        raise InputError(
-            "The divergence needs {} or {}. Got {}: the hard constraint has no objective in common "
-            "for a pair and its self terms.",
-            option("lam"),
-            option("reg"),
-            option("alpha"),
-        )
-    if not ground.is_symmetric:
-        rows, columns = ground.shape
-        found = "is not" if rows == columns else f"is {rows} x {columns}"
-        raise InputError(
-            "The divergence needs a symmetric ground, to compare histograms with themselves; "
-            f"this one {found}. Use distance, or make it symmetric, as by (M + M.T) / 2."
-        )
+    refuse(member, ground.is_symmetric, ground.shape)
     kernel = _kernel(ground, member.lam) if isinstance(member, Penalised) else None
     wishes = Wishes(kernel is not None, pairs=A.n + B.n, workers=workers, as_given=True)
     task = member.prepare(problem, wishes)
@@ -187,9 +160,7 @@ def _penalised(task: Prepared, kernel: Array, R: Array, index: Array, terms: Sel
         U[k] = 0.0  # the mean of both potentials: the dual is concave, so it can only gain
         U[k, chosen] = np.exp(lam * (0.5 * (outcome.f + outcome.g) - half[chosen]))
         mass[k] = U[k] @ kernel @ U[k]
-    with np.errstate(divide="ignore"):
-        F = np.log(U) / lam + half
-    terms.objective[index] = 2.0 * _inner(F, R) - (mass - 1.0) / lam
+    terms.objective[index] = self_objective(np, U, half, R, mass, lam)
     terms.mass[index] = mass
     return U
 
@@ -205,8 +176,3 @@ def _limit(task: Prepared, R: Array, index: Array, terms: SelfTerms) -> None:
             outcome, _, _ = solve_pair(task, row, row)
             terms.objective[k], terms.error[k] = outcome.value, outcome.error
             terms.status[k] = outcome.status
-
-
-def _inner(potential: Array, masses: Array) -> Array:
-    """``<f, r>`` by row, over bins with mass: elsewhere the potential is -inf."""
-    return np.asarray((np.where(masses > 0.0, potential, 0.0) * masses).sum(axis=1))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.errors import InputError
 from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
+from sinkdist.inputs.messages import unmatched
 from sinkdist.pairs.report import SHORT
 from sinkdist.scale import threads
 from sinkdist.scale.progress import counting
@@ -18,7 +18,6 @@ from sinkdist.scale.tally import Tally
 from sinkdist.solvers.members import solve_batch
 from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.prepared import Prepared
-from sinkdist.wording import argument, either
 
 __all__ = [
     "TILE_PAIRS",
@@ -45,14 +44,7 @@ def matched(
     What ``postprocess`` reads of a tile beside its numbers is not kept.
     """
     if not (R.is_vector or C.is_vector or R.n == C.n):
-        raise InputError(
-            "{} has {} rows and {} has {}: families are matched row by row. {} for all pairs.",
-            argument("r"),
-            R.n,
-            argument("c"),
-            C.n,
-            either("Use pairwise", "Use 'sinkdist pairwise'"),
-        )
+        raise unmatched(R.n, C.n)
     pairs = C.n if R.is_vector else R.n
     answers = Answers.blank(
         pairs, task.ground.shape, task.member.lam, task.keep_potentials and not postprocess

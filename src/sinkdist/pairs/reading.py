@@ -11,12 +11,12 @@ from sinkdist.ground import Ground
 from sinkdist.inputs import histograms
 from sinkdist.inputs.flags import flag, listener
 from sinkdist.inputs.histograms import Histograms, working_dtype
+from sinkdist.inputs.messages import not_a_family
 from sinkdist.problem import stopping, strength
 from sinkdist.problem.options import Options
 from sinkdist.problem.problem import Problem, require_range
 from sinkdist.solvers import table
 from sinkdist.solvers.members import Independent, member_of
-from sinkdist.wording import argument
 
 __all__ = ["check_flags", "problem_of", "read_families", "read_problem", "require_families"]
 
@@ -45,7 +45,7 @@ def problem_of(ground: Any, options: Options, dtype: np.dtype[Any]) -> Problem:
     asked = strength.read(lam=options.lam, reg=options.reg, alpha=options.alpha)
     member = member_of(asked)
     problem = Problem(Ground.of(ground), member, stop, solver, dtype, options)
-    member.check(problem)
+    member.check(stop.iterations, solver.name)
     require_range(problem.ground.max, dtype)
     if isinstance(member, Independent) and asked.name == "lam" and asked.value > 0.0:
         _require_weak(asked.value, problem.ground)
@@ -86,8 +86,4 @@ def require_families(A: Histograms, B: Histograms) -> None:
     """Raise for a single histogram where a family is wanted."""
     for family, name in ((A, "X"), (B, "Y")):
         if family.is_vector:
-            raise InputError(
-                "{} must be a family of histograms, one per row. Got one histogram of {} bins: "
-                "pass {}[None], or use distance.",
-                argument(name), family.d, name,
-            )  # fmt: skip
+            raise not_a_family(name, family.d)

@@ -18,9 +18,9 @@ from sinkdist.problem.options import Options, deciding
 from sinkdist.problem.stopping import Stopping
 from sinkdist.wording import setting
 
-__all__ = ["Member", "Problem", "Solver", "require_range"]
+__all__ = ["SINGLE", "Member", "Problem", "Solver", "require_range"]
 
-_SINGLE = 1e-33, 1e37  #: largest costs that leave room for smaller distances in float32
+SINGLE = 1e-33, 1e37  #: largest costs that leave room for smaller distances in float32
 
 
 class Member(Protocol):
@@ -78,7 +78,7 @@ class Problem:
 
 def require_range(largest: float, dtype: np.dtype[Any]) -> None:
     """Raise where costs, and so the distances, are beyond float32, in which these would be."""
-    least, most = _SINGLE
+    least, most = SINGLE
     if dtype != np.float32 or least <= largest <= most or largest == 0.0:
         return
     raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,75 +11,54 @@ import numpy as np
 from sinkdist.errors import InputError
 from sinkdist.inputs.array_context import ArrayContext, context_of
 from sinkdist.inputs.flags import flag
-from sinkdist.pairs.arrays.reading import Costs, Family, check, guarded, read_costs, read_family
-from sinkdist.pairs.call import refuse_choice
+from sinkdist.pairs.arrays import reading
+from sinkdist.pairs.arrays.reading import Costs, Family
 from sinkdist.problem import stopping, strength
+from sinkdist.problem.options import Options
 from sinkdist.problem.stopping import Stopping
-from sinkdist.problem.strength import Kind, Strength
+from sinkdist.solution.reductions import Array
 from sinkdist.solvers import table
-from sinkdist.solvers.arrays.transport import BlockSpec, Domain, Parameters, safe_exponent
+from sinkdist.solvers.arrays.transport import BlockSpec, Domain, Parameters
+from sinkdist.solvers.members import Constrained, Exact, Member, Penalised, member_of
+from sinkdist.solvers.policy import MODERATE, safe_exponent
+from sinkdist.wording import option, setting
 
-__all__ = ["Call", "Options", "read"]
+__all__ = ["Call", "read"]
 
 _DOUBLE = np.dtype(np.float64)
-_MODERATE = 1e30  #: costs up to this, and down to its inverse, leave room around them in float32
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The options that all verbs share, as they were given."""
-
-    lam: Any
-    reg: Any
-    alpha: Any
-    tol: Any
-    max_iter: Any
-    iterations: Any
-    solver: Any
-    dtype: Any
-    normalize: bool
-    on_empty: str
-    coincidence: bool
-    workers: Any
-    progress: Any
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call:
     """What was asked for, checked.
 
-    Attributes
-    ----------
-    dtype : numpy.dtype
-        That of the results; ``costs`` and histograms are in the dtype that is computed in, which
-        is float64 where float32 cannot hold the kernel.
-    question : BlockSpec
-        For the pairs, where there is a lam or an alpha.
-    known : bool
-        Whether numbers can be looked at: not under `jit` and `vmap`.
+    ``costs`` and histograms are in the dtype that is computed in, which is float64 where float32
+    cannot hold the kernel.
     """
 
     home: ArrayContext
     costs: Costs
-    strength: Strength
+    member: Member
     stopping: Stopping
-    question: BlockSpec
-    dtype: np.dtype[Any]
-    known: bool
+    question: BlockSpec  #: for the pairs, where there is a lam or an alpha
+    dtype: np.dtype[Any]  #: that of the results
+    known: bool  #: whether numbers can be looked at: not under `jit` and `vmap`
+    #: Costs, and rows of matched pairs, in float64 as they were given.
+    in_double: Callable[[], tuple[Array, Array, Array]]
 
     @property
     def numbers(self) -> Parameters:
         """What may change from call to call."""
-        asked, stop = self.strength, self.stopping
-        number = asked.alpha if asked.kind is Kind.CONSTRAINED else asked.lam
+        member, stop = self.member, self.stopping
+        number = member.alpha if isinstance(member, Constrained) else member.lam
         return Parameters(number, stop.tol, stop.max_iter)
 
     @property
     def ran(self) -> str:
         """What `Solution.solver` says while it is not known how pairs went."""
-        kind, domain = self.strength.kind, self.question.domain
-        if kind is not Kind.PENALISED:
-            return "simplex" if kind is Kind.EXACT else kind.value
+        member, domain = self.member, self.question.domain
+        if not isinstance(member, Penalised):
+            return "simplex" if isinstance(member, Exact) else member.word
         if self.question.iterations is not None:
             return "algorithm1"
         if domain is Domain.LOG:
@@ -97,57 +77,68 @@ def read(
     solver = table.by_name(options.solver)
     if solver.name == "newton":
         raise InputError(
-            "solver='newton' is for NumPy arrays; on other devices it is no matter of choice: "
-            "leave it out."
+            "{} is for NumPy arrays; on other devices there is no such choice: leave it out.",
+            setting("solver", "newton"),
         )
     if options.workers is not None:
         raise InputError(
-            f"The 'workers' option is for NumPy arrays; {home.kind} has threads of its own: "
-            "leave it out."
+            "The {} option is for NumPy arrays; {} has threads of its own: leave it out.",
+            option("workers"),
+            home.kind,
         )
     stop = stopping.read(
         dtype, tol=options.tol, max_iter=options.max_iter, iterations=options.iterations,
         solver=solver.name,
     )  # fmt: skip
-    asked = strength.read(lam=options.lam, reg=options.reg, alpha=options.alpha)
-    if asked.kind is not Kind.PENALISED:
-        refuse_choice(asked.kind, options.iterations, solver.name)
+    member = member_of(strength.read(lam=options.lam, reg=options.reg, alpha=options.alpha))
+    member.check(stop.iterations, solver.name)
 
     def families(costs: Costs, dtype: np.dtype[Any]) -> list[Family]:
-        one = first is second and costs.matrix.shape[0] == costs.matrix.shape[1]
-        given = zip((first, second)[: 1 if one else 2], names, costs.matrix.shape, strict=False)
+        shape = costs.matrix.shape
+        one = first is second and shape[0] == shape[1]
+        given = zip((first, second)[: 1 if one else 2], names, shape, strict=False)
         return [
-            read_family(home, values, name, dtype, bins, options.normalize, options.on_empty)
+            reading.read_family(
+                home, values, name, dtype, bins, options.normalize, options.on_empty
+            )
             for values, name, bins in given
         ]
 
-    costs = read_costs(home, ground, dtype)
+    def in_double() -> tuple[Array, Array, Array]:
+        wide = reading.read_costs(home, ground, _DOUBLE)
+        found = [
+            family if known else reading.guarded(home, family) for family in families(wide, _DOUBLE)
+        ]
+        return wide.matrix, *reading.matched(home, found[0], found[-1])
+
+    costs = reading.read_costs(home, ground, dtype)
     found = families(costs, dtype)
-    costs, known = check(home, dtype, found, costs, options.normalize, options.on_empty)
-    domain, wide = _domain(home, dtype, asked, costs.largest, solver.name)
+    costs, known = reading.check(home, dtype, found, costs, options.normalize, options.on_empty)
+    domain, wide = _domain(home, dtype, member, costs.largest, solver.name)
     if wide:
-        costs = replace(read_costs(home, ground, _DOUBLE), largest=costs.largest, bad=costs.bad)
+        costs = replace(costs, matrix=reading.read_costs(home, ground, _DOUBLE).matrix)
         found = families(costs, _DOUBLE)
     if not known:
-        found = [guarded(home, family) for family in found]
+        found = [reading.guarded(home, family) for family in found]
     question = BlockSpec(domain, stop.iterations, solver.name != "plain", keep, costs.learns)
-    return Call(home, costs, asked, stop, question, dtype, known), found[0], found[-1]
+    call = Call(home, costs, member, stop, question, dtype, known, in_double)
+    return call, found[0], found[-1]
 
 
 def _domain(
-    home: ArrayContext, dtype: np.dtype[Any], asked: Strength, largest: float | None, solver: str
+    home: ArrayContext, dtype: np.dtype[Any], member: Member, largest: float | None, solver: str
 ) -> tuple[Domain, bool]:
     """Where to sweep, and whether in float64 because float32 cannot hold the kernel."""
     can_widen = dtype != _DOUBLE and home.has_double
-    far = largest is not None and not (largest == 0.0 or 1 / _MODERATE < largest < _MODERATE)
-    if asked.kind is not Kind.PENALISED:
-        return Domain.CONSTRAINED, can_widen and asked.kind is Kind.CONSTRAINED
+    far = largest is not None and not (largest == 0.0 or MODERATE[0] < largest < MODERATE[1])
+    if not isinstance(member, Penalised):
+        return Domain.CONSTRAINED, can_widen and isinstance(member, Constrained)
     if solver == "log":
         return Domain.LOG, can_widen
     if largest is None:
         return Domain.AUTO, False
-    if asked.lam * largest <= safe_exponent(dtype):
+    if member.lam * largest <= safe_exponent(dtype):
         return Domain.SCALING, can_widen and far
-    if asked.lam * largest <= safe_exponent(_DOUBLE) and home.has_double:
+    if member.lam * largest <= safe_exponent(_DOUBLE) and home.has_double:
         return Domain.SCALING, can_widen
     return Domain.LOG, can_widen

@@ -19,17 +19,22 @@ from sinkdist.ground import Ground
 from sinkdist.inputs.array_context import ArrayContext
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.pairs.arrays.reading import Costs
-from sinkdist.pairs.call import read_call
 from sinkdist.pairs.matched import matched
+from sinkdist.pairs.reading import problem_of
+from sinkdist.problem.options import Options
 from sinkdist.scale import threads
 from sinkdist.solution.plans import SparsePlan
 from sinkdist.solvers.arrays.products import Array
+from sinkdist.solvers.prepared import Wishes
 
-__all__ = ["Exact", "solve_exactly"]
+__all__ = ["ExactPairs", "solve_exactly"]
 
 
-class Exact(NamedTuple):
-    """One entry, or row, per pair; plans as ``mass`` at ``rows`` and ``columns``, padded with 0."""
+class ExactPairs(NamedTuple):
+    """One entry, or row, per pair; plans as ``mass`` at ``rows`` and ``columns``, padded with 0.
+
+    ``low`` and ``high`` are proven bounds on the value, to the last bits where dtype is float64.
+    """
 
     value: Array
     F: Array
@@ -40,6 +45,8 @@ class Exact(NamedTuple):
     rows: Array
     columns: Array
     mass: Array
+    low: Array
+    high: Array
 
     @property
     def plan(self) -> tuple[Array, Array, Array]:
@@ -47,7 +54,7 @@ class Exact(NamedTuple):
         return self.rows, self.columns, self.mass
 
 
-def solve_exactly(home: ArrayContext, costs: Costs, R: Array, C: Array) -> Exact:
+def solve_exactly(home: ArrayContext, costs: Costs, R: Array, C: Array) -> ExactPairs:
     """The exact distance of every pair; differentiable."""
     xp, M = home.xp, costs.matrix
     arrays = [home.constant(x) for x in (R, C, M)]
@@ -56,7 +63,7 @@ def solve_exactly(home: ArrayContext, costs: Costs, R: Array, C: Array) -> Exact
     if home.kind == "jax":
         from sinkdist.solvers.adjoint.jax_vjp import on_host
 
-        found = Exact(*on_host(solve, _shapes(dtype, R.shape[1], C.shape), arrays))
+        found = ExactPairs(*on_host(solve, _shapes(dtype, R.shape[1], C.shape), arrays))
     else:
         known = [home.host(x) for x in arrays]
         if any(x is None for x in known):
@@ -64,7 +71,7 @@ def solve_exactly(home: ArrayContext, costs: Costs, R: Array, C: Array) -> Exact
                 "The exact distance is solved on the host, which torch.func.vmap does not allow: "
                 "pass the batch as rows."
             )
-        found = Exact(*(home.put(x) for x in solve(*known)))
+        found = ExactPairs(*(home.put(x) for x in solve(*known)))
     change = xp.sum(_finite(xp, found.F) * (R - home.constant(R)), axis=1)
     change = change + xp.sum(_finite(xp, found.G) * (C - home.constant(C)), axis=1)
     if costs.learns:
@@ -95,6 +102,7 @@ def _shapes(
         ((n,), dtype), ((n, d), dtype), ((n, e), dtype), ((n,), dtype), ((n,), np.dtype(np.int32)),
         ((n,), np.dtype(np.int32)),
         (entries, np.dtype(np.int32)), (entries, np.dtype(np.int32)), (entries, dtype),
+        ((n,), dtype), ((n,), dtype),
     )  # fmt: skip
 
 
@@ -103,14 +111,13 @@ def _on_host(
 ) -> tuple[npt.NDArray[Any], ...]:
     """The pairs by the solver for NumPy arrays."""
     R, C, M = (np.asarray(x, dtype=np.float64) for x in (R, C, M))
-    call = read_call(
-        M if ground is None else ground, math.inf, None, None, None, None, None, "auto",
-        np.dtype(np.float64),
-    )  # fmt: skip
+    costs = M if ground is None else ground
+    problem = problem_of(costs, Options(lam=math.inf), np.dtype(np.float64))
     workers = threads.count(None)
+    wishes = Wishes(True, pairs=len(C), workers=workers)
     r = Histograms(R / R.sum(axis=1, keepdims=True), len(R) == 1)
     c = Histograms(C / C.sum(axis=1, keepdims=True))
-    found = matched(call.task(True, workers, len(C)), r, c, workers, False)
+    found = matched(problem.member.prepare(problem, wishes), r, c, workers, False)
     out = [np.zeros(shape, kind) for shape, kind in _shapes(dtype, R.shape[1], tuple(C.shape))]
     numbers_of = (found.value, found.f, found.g, found.error, found.status, found.solver)
     for place, numbers in zip(out[:6], numbers_of, strict=True):
@@ -120,4 +127,6 @@ def _on_host(
             entries = slice(0, plan.mass.size)
             out[6][k, entries], out[7][k, entries] = plan.rows, plan.columns
             out[8][k, entries] = plan.mass
+    for k, known in enumerate(found.brackets or []):
+        out[9][k], out[10][k] = known or (0.0, np.inf)
     return tuple(out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -10,21 +11,21 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.pairs.arrays.call import Call
-from sinkdist.pairs.arrays.exact import Exact, solve_exactly
-from sinkdist.problem.strength import Kind
+from sinkdist.pairs.arrays.exact import ExactPairs, solve_exactly
+from sinkdist.solution.reductions import entropy, log, weighted
 from sinkdist.solution.status import Status
 from sinkdist.solvers.adjoint.frameworks import transport
-from sinkdist.solvers.arrays.constrained import entropy
 from sinkdist.solvers.arrays.products import Array
 from sinkdist.solvers.arrays.transport import Answer, Domain
+from sinkdist.solvers.members import Constrained, Exact, Independent, Member, Penalised
 from sinkdist.solvers.outcome import INDEPENDENCE
+from sinkdist.solvers.policy import PATIENCE_ARRAYS
 
 __all__ = ["Solved", "block_size", "solve_pairs"]
 
 # Numbers in one array of a block: small enough for a processor's cache, large enough to feed an
 # accelerator.
 _SMALL, _LARGE = 1 << 20, 1 << 23
-_PATIENCE = 2000  #: sweeps after which a pair goes on in the log domain, where Newton helps
 
 
 class Solved(NamedTuple):
@@ -34,7 +35,7 @@ class Solved(NamedTuple):
     """
 
     answer: Answer
-    exact: Exact | None = None
+    exact: ExactPairs | None = None
     exact_pairs: npt.NDArray[np.intp] | None = None
 
 
@@ -48,15 +49,13 @@ def block_size(call: Call) -> int:
 
 def solve_pairs(call: Call, R: Array, C: Array) -> Solved:
     """Whichever member of the family is asked for; ``R`` has one row, shared, or one per pair."""
-    kind = call.strength.kind
-    if kind is Kind.INDEPENDENCE:
-        return Solved(_independent(call, R, C))
-    if kind is Kind.EXACT:
-        exact = solve_exactly(call.home, call.costs, R, C)
-        return Solved(_exact_answer(call.home.xp, exact), exact, np.arange(C.shape[0]))
-    if kind is Kind.CONSTRAINED:
-        return _constrained(call, R, C)
-    return Solved(_penalised(call, R, C))
+    return _SOLVE[type(call.member)](call, R, C)
+
+
+def _exact(call: Call, R: Array, C: Array) -> Solved:
+    """The exact distance, with its plans."""
+    exact = solve_exactly(call.home, call.costs, R, C)
+    return Solved(_exact_answer(call.home.xp, exact), exact, np.arange(C.shape[0]))
 
 
 def _penalised(call: Call, R: Array, C: Array) -> Answer:
@@ -65,7 +64,7 @@ def _penalised(call: Call, R: Array, C: Array) -> Answer:
     Where numbers are not known yet, nobody can say which pairs these are: scaling goes on.
     """
     asked, stop = call.question, call.stopping
-    patient = replace(call, stopping=replace(stop, max_iter=min(stop.max_iter, _PATIENCE)))
+    patient = replace(call, stopping=replace(stop, max_iter=min(stop.max_iter, PATIENCE_ARRAYS)))
     by_scaling = asked.domain is Domain.SCALING and asked.relax and asked.iterations is None
     if not (by_scaling and call.known):
         return _in_blocks(call, R, C)
@@ -74,7 +73,7 @@ def _penalised(call: Call, R: Array, C: Array) -> Answer:
     if status is None:
         return found
     slow = np.flatnonzero(status != Status.CONVERGED)
-    left = stop.max_iter - _PATIENCE
+    left = stop.max_iter - PATIENCE_ARRAYS
     if slow.size == 0 or left <= 0:
         return found
     other = replace(
@@ -123,7 +122,7 @@ def _independent(call: Call, R: Array, C: Array) -> Answer:
     return Answer(value, none - xp.inf, F, G, none, whole + 1, whole, none, whole + INDEPENDENCE)
 
 
-def _exact_answer(xp: Any, exact: Exact) -> Answer:
+def _exact_answer(xp: Any, exact: ExactPairs) -> Answer:
     """Exact distances as answers."""
     value, whole = exact.value, xp.astype(xp.zeros_like(exact.error), xp.int32)
     return Answer(
@@ -137,7 +136,8 @@ def _constrained(call: Call, R: Array, C: Array) -> Solved:
 
     Where numbers are not known yet (under `jit`) every pair is searched, up to a large lam.
     """
-    home, xp, alpha = call.home, call.home.xp, call.strength.alpha
+    assert isinstance(call.member, Constrained)
+    home, xp, alpha = call.home, call.home.xp, call.member.alpha
     most = home.host(xp.minimum(entropy(xp, R), entropy(xp, C)))
     if most is None:
         return Solved(_in_blocks(call, R, C))
@@ -156,7 +156,7 @@ def _constrained(call: Call, R: Array, C: Array) -> Solved:
         found = _proven(call, found, exact, searched, asked)
     inside = vacuous[asked] | (_information(call, exact, R, C, asked) <= alpha)
     taken = np.flatnonzero(inside)
-    exact = Exact(*(xp.take(x, home.put(taken), axis=0) for x in exact))
+    exact = ExactPairs(*(xp.take(x, home.put(taken), axis=0) for x in exact))
     part = _exact_answer(xp, exact)
     if found is None:
         return Solved(part, exact, asked[taken])
@@ -168,7 +168,7 @@ def _constrained(call: Call, R: Array, C: Array) -> Solved:
 
 
 def _proven(
-    call: Call, found: Answer, exact: Exact, searched: npt.NDArray[np.intp],
+    call: Call, found: Answer, exact: ExactPairs, searched: npt.NDArray[np.intp],
     asked: npt.NDArray[np.intp],
 ) -> Answer:  # fmt: skip
     """Searched pairs whose plan is inside the ball and costs no more than the exact distance.
@@ -195,15 +195,20 @@ def _rows(call: Call, R: Array, C: Array, pairs: npt.NDArray[np.intp]) -> tuple[
 
 
 def _information(
-    call: Call, exact: Exact, R: Array, C: Array, pairs: npt.NDArray[np.intp]
+    call: Call, exact: ExactPairs, R: Array, C: Array, pairs: npt.NDArray[np.intp]
 ) -> npt.NDArray[Any]:
     """``KL(P || r c^T)`` of exact plans."""
-    r, c, *plan = (call.home.host(x) for x in (*_rows(call, R, C, pairs), *exact.plan))
-    rows, columns, mass = plan
-    assert r is not None and c is not None
-    assert rows is not None and columns is not None and mass is not None
-    row_mass = np.take_along_axis(np.broadcast_to(r, (len(c), r.shape[1])), rows, axis=1)
-    product = row_mass * np.take_along_axis(c, columns, axis=1)
-    some = mass > 0
-    terms = mass * np.log(np.where(some, mass, 1.0) / np.where(some, product, 1.0))
-    return np.asarray(terms.sum(axis=1))
+    known = (call.home.host(x) for x in (*_rows(call, R, C, pairs), *exact.plan))
+    r, c, at, to, mass = map(np.asarray, known)
+    r = np.broadcast_to(r, (len(c), r.shape[1]))
+    product = np.take_along_axis(r, at, axis=1) * np.take_along_axis(c, to, axis=1)
+    return np.asarray(weighted(np, mass, log(np, mass) - log(np, product, 0.0)))
+
+
+#: How the members of the family are solved on arrays.
+_SOLVE: dict[type[Member], Callable[[Call, Array, Array], Solved]] = {
+    Penalised: lambda call, R, C: Solved(_penalised(call, R, C)),
+    Constrained: _constrained,
+    Exact: _exact,
+    Independent: lambda call, R, C: Solved(_independent(call, R, C)),
+}

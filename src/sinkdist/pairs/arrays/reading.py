@@ -2,10 +2,10 @@
 
 Masses are divided by their sum in any case, as part of what is differentiated: the distance is a
 function of ``r / sum(r)``, so its gradient has no component along r, and gradients of bins without
-mass are 0. The checks are those of `histograms`. What is wrong is counted on the device; only if
-something is, the numbers are fetched and read again by `histograms`, which says what and where.
-Under `jit` and `vmap` there are no numbers to look at yet, and no error can be raised: rows that
-would be refused are `guarded`, and their results become NaN.
+mass are 0. The rules are those of `inputs`. What is wrong is counted on the device; only if
+something is, the numbers are fetched and read again by `histograms` and `Ground`, which say what
+and where. Under `jit` and `vmap` there are no numbers to look at yet, and no error can be raised:
+rows that would be refused are `guarded`, and their results become NaN.
 """
 
 from __future__ import annotations
@@ -16,20 +16,19 @@ from typing import Any
 
 import numpy as np
 
-from sinkdist.errors import InputError
 from sinkdist.ground import Ground
 from sinkdist.inputs import histograms
-from sinkdist.inputs.array_context import ArrayContext
-from sinkdist.inputs.messages import check_shape
-from sinkdist.pairs.call import require_range
-from sinkdist.solvers.arrays.products import Array
+from sinkdist.inputs.array_context import ArrayContext, kind_of
+from sinkdist.inputs.messages import check_shape, not_a_family, unmatched
+from sinkdist.inputs.thresholds import NEGLIGIBLE, negative_rounding, slack
+from sinkdist.problem.problem import require_range
+from sinkdist.solution.reductions import Array
+from sinkdist.solvers.policy import SYMMETRY
 
-__all__ = ["Costs", "Family", "check", "guarded", "read_costs", "read_family"]
-
-# As for NumPy: masses below these count as zero; negatives down to a fraction of the maximum too.
-_NEGLIGIBLE = {"float32": float(np.finfo(np.float32).tiny), "float64": 1e-100}
-_ROUNDING = {"float16": 1e-3, "bfloat16": 1e-2, "float32": 1e-6}
-_EPS = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
+__all__ = [
+    "Costs", "Family", "check", "guarded", "matched", "read_costs", "read_family",
+    "require_families",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +51,12 @@ class Family:
         """Number of histograms."""
         return int(self.rows.shape[0])
 
+    def taken(self, xp: Any, index: Array) -> Family:
+        """Some rows."""
+        rows, bad = xp.take(self.rows, index, axis=0), xp.take(self.bad, index)
+        empty = None if self.empty is None else xp.take(self.empty, index)
+        return replace(self, rows=rows, empty=empty, bad=bad)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Costs:
@@ -72,6 +77,16 @@ class Costs:
         """Whether a gradient with respect to the costs may be asked for."""
         return self.ground is None
 
+    def is_symmetric(self, home: ArrayContext) -> bool | None:
+        """Whether costs are symmetric, by the rule of `Ground`; None while that is not known."""
+        xp, M = home.xp, self.matrix
+        if self.ground is not None:
+            return self.ground.is_symmetric
+        if M.shape[0] != M.shape[1]:
+            return False
+        same = home.host(xp.all(xp.abs(M - M.T) <= SYMMETRY * xp.minimum(M, M.T)))
+        return None if same is None else bool(same)
+
 
 def read_family(
     home: ArrayContext, values: Any, name: str, dtype: np.dtype[Any], bins: int, normalize: bool,
@@ -83,16 +98,16 @@ def read_family(
     xp, source = home.xp, str(values.dtype).rpartition(".")[2]
     x = home.cast(values[None, :] if values.ndim == 1 else values, dtype)
     top = xp.max(x, axis=1, keepdims=True)
-    negative = x < -_ROUNDING.get(source, 1e-12) * xp.maximum(top, 0.0)
+    negative = x < -negative_rounding(source) * xp.maximum(top, 0.0)
     bad = xp.any(negative | ~xp.isfinite(x), axis=1)
-    x = xp.where(x < _NEGLIGIBLE[dtype.name], 0.0, x)
+    x = xp.where(x < NEGLIGIBLE[dtype.name], 0.0, x)
     if normalize:  # by the maximum first: the sum may be too large
         x = x / xp.where(top > 0, home.constant(top), 1.0)
     total = xp.sum(x, axis=1, keepdims=True)
     empty = total[:, 0] == 0
     if not normalize:
-        slack = min(10.0 * _EPS.get(source, 2.0**-23) * math.sqrt(values.shape[-1]), 0.01)
-        bad = bad | (~empty & ~(xp.abs(total[:, 0] - 1.0) <= slack))
+        off = xp.abs(total[:, 0] - 1.0)
+        bad = bad | (~empty & ~(off <= slack(source, values.shape[-1])))
     rows = x / xp.where(empty[:, None], 1.0, total)
     if on_empty == "raise":
         return Family(name, rows, values.ndim == 1, None, bad | empty, values)
@@ -110,14 +125,27 @@ def guarded(home: ArrayContext, family: Family) -> Family:
     rows = xp.where(xp.isfinite(family.rows), family.rows, 0.0)
     fixed = home.constant(rows)
     first = xp.concat([xp.ones_like(fixed[:, :1]), xp.zeros_like(fixed[:, 1:])], axis=1)
-    safe = xp.where(family.bad[:, None], first, fixed) + (rows - fixed)
-    return replace(family, rows=safe)
+    return replace(family, rows=xp.where(family.bad[:, None], first, fixed) + (rows - fixed))
+
+
+def require_families(*families: Family) -> None:
+    """Raise for a single histogram where a family is wanted."""
+    for family in families:
+        if family.is_vector:
+            raise not_a_family(family.name, family.rows.shape[1])
+
+
+def matched(home: ArrayContext, A: Family, B: Family) -> tuple[Array, Array]:
+    """Rows of matched pairs; a single histogram on the left stays one row."""
+    if not (A.is_vector or B.is_vector or A.n == B.n):
+        raise unmatched(A.n, B.n)
+    if B.is_vector and not A.is_vector:
+        return A.rows, home.xp.broadcast_to(B.rows, (A.n, B.rows.shape[1]))
+    return A.rows, B.rows
 
 
 def read_costs(home: ArrayContext, ground: Any, dtype: np.dtype[Any]) -> Costs:
     """Costs where the histograms are: moved there once if they are on the host."""
-    from sinkdist.inputs.array_context import kind_of
-
     if kind_of(ground) is None:
         ground = Ground.of(ground)
         require_range(ground.max, dtype)
@@ -125,17 +153,8 @@ def read_costs(home: ArrayContext, ground: Any, dtype: np.dtype[Any]) -> Costs:
         matrix = ground.moved(place, lambda costs: home.put(costs, dtype))
         return Costs(matrix, ground, ground.max, ground)
     if ground.ndim != 2 or 0 in ground.shape:
-        raise InputError(
-            "The ground matrix must be 2-dimensional and not empty. "
-            f"Got shape {tuple(ground.shape)} instead."
-        )
+        Ground(np.empty(tuple(ground.shape)))  # raises, and says why
     return Costs(home.cast(ground, dtype), None, None, ground)
-
-
-def _largest(home: ArrayContext, costs: Costs) -> float:
-    """The largest cost as it was given."""
-    given = home.host(costs.given)
-    return 0.0 if given is None else float(given.max())
 
 
 def check(
@@ -157,16 +176,13 @@ def check(
     for family, bad in zip(families, seen, strict=False):
         if bad:
             numbers = home.host(family.given)
-            assert numbers is not None
             histograms.read(
                 numbers, family.name, dtype=dtype, normalize=normalize, on_empty=on_empty
             )
     if costs.ground is not None:
         return costs, True
     least, largest = float(seen[-2]), float(seen[-1])
-    if not (least >= 0.0 and largest < math.inf):
-        largest = Ground(home.host(costs.given)).max  # too large for this dtype only
-    elif largest == 0.0:
-        largest = _largest(home, costs)  # or too small
+    if not (least >= 0.0 and 0.0 < largest < math.inf):  # for this dtype, or at all
+        largest = Ground(home.host(costs.given)).max
     require_range(largest, dtype)
-    return Costs(M, None, largest, costs.given), True
+    return replace(costs, largest=largest), True

@@ -11,13 +11,13 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from sinkdist.inputs.array_context import ArrayContext
-from sinkdist.solvers.arrays.control import PythonLoops
+from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.products import Array
 from sinkdist.solvers.arrays.transport import Answer, BlockSpec, Parameters, answer
 
 __all__ = ["no_compile", "transport"]
 
-_LOOPS = PythonLoops()
+_LOOPS = Control()
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

@@ -17,17 +17,11 @@ import jax.numpy as jnp
 from jax import lax
 
 from sinkdist.solvers.adjoint.differentiate import gradients
-from sinkdist.solvers.arrays.control import Step
+from sinkdist.solvers.arrays.control import Control, Step
 from sinkdist.solvers.arrays.products import Array
 from sinkdist.solvers.arrays.stabilised import Potentials
-from sinkdist.solvers.arrays.transport import (
-    Answer,
-    BlockSpec,
-    Domain,
-    Parameters,
-    answer,
-    safe_exponent,
-)
+from sinkdist.solvers.arrays.transport import Answer, BlockSpec, Domain, Parameters, answer
+from sinkdist.solvers.policy import safe_exponent
 
 __all__ = ["on_host", "transport"]
 
@@ -38,37 +32,29 @@ def transport(asked: BlockSpec, numbers: Parameters, R: Array, C: Array, M: Arra
     return found
 
 
-class _LaxLoops:
+class _LaxLoops(Control):
     """Loops that JAX compiles."""
 
     def repeat(self, count: Any, body: Callable[[Any], Any], state: Any) -> Any:
-        """Apply ``body`` to the state ``count`` times."""
         return lax.fori_loop(0, count, lambda _, s: body(s), state)
 
     def when(self, condition: Array, body: Callable[[Any], Any], state: Any) -> Any:
-        """Apply ``body`` to the state if the condition holds."""
         return lax.cond(condition, body, lambda state: state, state)
 
     def until_done(
         self, xp: Any, step: Step, pairs: Any, state: Any, every: int, limit: Any,
         retire: bool = True,
     ) -> tuple[Any, Any]:  # fmt: skip
-        """Take steps of ``every`` sweeps until no pair is ``going`` or ``limit`` sweeps are made.
-
-        Returns the state and the sweeps made.
-        """
         limit = jnp.asarray(limit, jnp.int32)
-
-        def going(loop: Any) -> Array:
-            state, made = loop
-            return jnp.any(state.going) & (made < limit)
 
         def body(loop: Any) -> Any:
             state, made = loop
             count = jnp.minimum(every, limit - made)
             return step(pairs, state, count), made + count
 
-        result: tuple[Any, Any] = lax.while_loop(going, body, (state, jnp.int32(0)))
+        result: tuple[Any, Any] = lax.while_loop(
+            lambda loop: jnp.any(loop[0].going) & (loop[1] < limit), body, (state, jnp.int32(0))
+        )
         return result
 
 

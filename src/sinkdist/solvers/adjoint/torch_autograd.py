@@ -14,7 +14,7 @@ import array_api_compat.torch as xp
 import torch
 
 from sinkdist.solvers.adjoint.differentiate import gradients
-from sinkdist.solvers.arrays.control import PythonLoops
+from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.products import Array
 from sinkdist.solvers.arrays.stabilised import Potentials
 from sinkdist.solvers.arrays.transport import (
@@ -28,7 +28,7 @@ from sinkdist.solvers.arrays.transport import (
 
 __all__ = ["transport"]
 
-_LOOPS = PythonLoops()
+_LOOPS = Control()
 
 
 def transport(asked: BlockSpec, numbers: Parameters, R: Array, C: Array, M: Array) -> Answer:

@@ -3,7 +3,6 @@
 linear       the linear system of a coupling, for Newton and for derivatives
 products     products with a kernel: the one expensive primitive
 sweeps       Sinkhorn's sweeps over a block, and the policy that relaxes and ends them
-scaling      sweeps on one kernel that all pairs share
 stabilised   sweeps in the log domain, on a kernel of each pair's own
 constrained  the hard constraint: a lam for each pair
 control      loops; JAX has its own

@@ -10,21 +10,18 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from sinkdist.solution.reductions import log, weighted
 from sinkdist.solvers.arrays import stabilised
-from sinkdist.solvers.arrays.control import Control
-from sinkdist.solvers.arrays.products import Array, log, weighted
+from sinkdist.solvers.arrays.control import Control, chosen
+from sinkdist.solvers.arrays.products import Array
 from sinkdist.solvers.arrays.stabilised import Potentials
 from sinkdist.solvers.arrays.sweeps import ConvergenceState
+from sinkdist.solvers.policy import AIM, FARTHEST_ARRAYS, GROWTH, LOOSE_SEARCH, TRIALS_ARRAYS
 
-__all__ = ["Search", "entropy", "search"]
+__all__ = ["Search", "search"]
 
-TRIALS = 40  #: values of lam at most
-LOOSE = 1e-3  #: marginal error of the first solves
-AIM = 0.4  #: where in the admissible range below alpha the information is aimed at
-GROWTH = 4.0  #: from one lam to the next at most
 _SATURATED = 100.0  #: the power where the information hardly grows any more
 _NOTHING = 1e-30
-FARTHEST = 3e3  #: lam times the largest cost at which the search ends
 
 
 class Search(NamedTuple):
@@ -58,11 +55,6 @@ class _Pairs(NamedTuple):
     flat: Array  #: whether costs do not depend on the plan, so that every lam is right
 
 
-def entropy(xp: Any, weights: Array) -> Array:
-    """``h`` of every histogram."""
-    return -weighted(xp, weights, log(xp, weights))
-
-
 def search(
     xp: Any, control: Control, M: Array, alpha: Any, R: Array, C: Array, tol: Any, max_iter: Any
 ) -> Search:
@@ -92,7 +84,7 @@ def search(
         finest = xp.maximum(0.5 * tol * xp.minimum(value / top, 1.0), 50.0 * eps)
         better = error > xp.where(close, finest, xp.maximum(0.3 * off, finest))
         # At the end of the range the plan is solved as well as can be; see `pairs` for the rest.
-        far = lam * top >= FARTHEST
+        far = lam * top >= FARTHEST_ARRAYS
         better = better | (far & (error > finest))
         going = old.going & ~done & (n_iter < max_iter) & ~(far & ~better)
         new = Search(
@@ -105,8 +97,8 @@ def search(
             xp.maximum(xp.where(better, 0.1 * error, xp.minimum(state.inner, 0.05 * off)), finest),
             low, high, information, power,
         )  # fmt: skip
-        chosen: Search = _chosen(xp, old.going, new, state)
-        return chosen
+        result: Search = chosen(xp, old.going, new, state)
+        return result
 
     lam, flat = _first(xp, M, alpha, R, C, top)
     zeros = xp.zeros_like(lam)
@@ -114,10 +106,10 @@ def search(
     state = Search(
         stabilised.rest(xp, R, C),
         ConvergenceState(zeros + 1.0, zeros, zeros + 2.0, none + 1, none, zeros == 0.0),
-        lam, lam, zeros + LOOSE, zeros, zeros + xp.inf, zeros, zeros + 0.5,
+        lam, lam, zeros + LOOSE_SEARCH, zeros, zeros + xp.inf, zeros, zeros + 0.5,
     )  # fmt: skip
     pairs = _Pairs(R, C, flat)
-    found: Search = control.until_done(xp, step, pairs, state, 1, TRIALS)[0]
+    found: Search = control.until_done(xp, step, pairs, state, 1, TRIALS_ARRAYS)[0]
     return found
 
 
@@ -156,10 +148,8 @@ def _measured(
 
 def _above_mass(xp: Any, lam: Array, potential: Array, weights: Array) -> Array:
     """``lam f - log r``, 0 on bins without mass."""
-    some = weights > 0
-    return xp.where(some, lam[:, None] * xp.where(some, potential, 0.0), 0.0) - xp.log(
-        xp.where(some, weights, 1.0)
-    )
+    held = xp.where(weights > 0, potential, 0.0)
+    return lam[:, None] * held - log(xp, weights, 0.0)
 
 
 def _power(xp: Any, state: Search, lam: Array, information: Array) -> Array:
@@ -181,10 +171,3 @@ def _next(
     middle = xp.where(low > 0, xp.sqrt(low * finite), lam / GROWTH)
     middle = xp.where(high < xp.inf, middle, lam * GROWTH)
     return xp.where((guess > low) & (guess < high), guess, middle)
-
-
-def _chosen(xp: Any, which: Array, new: Any, old: Any) -> Any:
-    """The new state of some pairs, the old one of the others."""
-    if isinstance(new, tuple):
-        return type(new)(*(_chosen(xp, which, a, b) for a, b in zip(new, old, strict=True)))
-    return xp.where(which if new.ndim == 1 else which[:, None], new, old)

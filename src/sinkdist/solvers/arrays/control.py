@@ -8,40 +8,20 @@ block closed up, so that slow pairs do not make quick ones wait.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 from sinkdist.solvers.arrays.products import Array
+from sinkdist.solvers.policy import CROWDED
 
-__all__ = ["CROWDED", "Control", "PythonLoops", "Step"]
-
-CROWDED = 0.75  #: close the block up when fewer pairs than this part of it are still at work
+__all__ = ["Control", "Step", "chosen"]
 
 Step = Callable[[Any, Any, Any], Any]
 
 
-class Control(Protocol):
-    """How to repeat things."""
+class Control:
+    """How to repeat things: loops of Python, for others to replace."""
 
     def repeat(self, count: Any, body: Callable[[Any], Any], state: Any) -> Any:
-        """Apply ``body`` to the state ``count`` times."""
-
-    def when(self, condition: Array, body: Callable[[Any], Any], state: Any) -> Any:
-        """Apply ``body`` to the state if the condition holds."""
-
-    def until_done(
-        self, xp: Any, step: Step, pairs: Any, state: Any, every: int, limit: Any,
-        retire: bool = True,
-    ) -> tuple[Any, Any]:  # fmt: skip
-        """Take steps of ``every`` sweeps until no pair is ``going`` or ``limit`` sweeps are made.
-
-        Returns the state and the sweeps made.
-        """
-
-
-class PythonLoops:
-    """Loops of Python."""
-
-    def repeat(self, count: int, body: Callable[[Any], Any], state: Any) -> Any:
         """Apply ``body`` to the state ``count`` times."""
         for _ in range(count):
             state = body(state)
@@ -52,7 +32,7 @@ class PythonLoops:
         return body(state) if bool(condition) else state
 
     def until_done(
-        self, xp: Any, step: Step, pairs: Any, state: Any, every: int, limit: float,
+        self, xp: Any, step: Step, pairs: Any, state: Any, every: int, limit: Any,
         retire: bool = True,
     ) -> tuple[Any, Any]:  # fmt: skip
         """Take steps of ``every`` sweeps until no pair is ``going`` or ``limit`` sweeps are made.
@@ -76,20 +56,22 @@ class PythonLoops:
         if not ended:
             return state, made
         order = xp.argsort(xp.concat([*places, place]))
-        return _joined(xp, [*ended, state], order), made
+        return _mapped(lambda *x: xp.take(xp.concat(x), order, axis=0), *ended, state), made
+
+
+def chosen(xp: Any, which: Array, new: Any, old: Any) -> Any:
+    """The new state of some pairs, the old one of the others."""
+    return _mapped(lambda a, b: xp.where(which if a.ndim == 1 else which[:, None], a, b), new, old)
 
 
 def _taken(xp: Any, tree: Any, index: Array, size: int) -> Any:
     """Some pairs of nested tuples of arrays; what all pairs share stays."""
-    if isinstance(tree, tuple):
-        return type(tree)(*(_taken(xp, leaf, index, size) for leaf in tree))
-    return xp.take(tree, index, axis=0) if tree.shape[0] == size else tree
+    return _mapped(lambda x: xp.take(x, index, axis=0) if x.shape[0] == size else x, tree)
 
 
-def _joined(xp: Any, trees: list[Any], order: Array) -> Any:
-    """Pairs that ended at different times, in their old order."""
-    if isinstance(trees[0], tuple):
-        return type(trees[0])(
-            *(_joined(xp, list(leaves), order) for leaves in zip(*trees, strict=True))
-        )
-    return xp.take(xp.concat(trees), order, axis=0)
+def _mapped(function: Callable[..., Array], *trees: Any) -> Any:
+    """Nested tuples of what a function makes of their arrays."""
+    if not isinstance(trees[0], tuple):
+        return function(*trees)
+    leaves = [_mapped(function, *leaves) for leaves in zip(*trees, strict=True)]
+    return type(trees[0])(*leaves) if hasattr(trees[0], "_fields") else tuple(leaves)

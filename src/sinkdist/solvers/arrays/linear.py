@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from sinkdist.solution.reductions import inverse
 from sinkdist.solvers.arrays.control import Control
-from sinkdist.solvers.arrays.products import Array, Products, inverse
+from sinkdist.solvers.arrays.products import Array, Products
+from sinkdist.solvers.policy import CG_LIMIT, CG_LOOK
 
 __all__ = ["Coupling", "solve_marginals"]
-
-_EVERY = 4  #: steps from one look at the residuals to the next
-_LIMIT = 2000
 
 
 class Coupling(NamedTuple):
@@ -57,7 +56,7 @@ class _Conjugate(NamedTuple):
 
 
 def solve_marginals(
-    xp: Any, control: Control, P: Coupling, m: Array, k: Array, tol: Any, limit: int = _LIMIT
+    xp: Any, control: Control, P: Coupling, m: Array, k: Array, tol: Any, limit: int = CG_LIMIT
 ) -> tuple[Array, Array, Any]:
     """Solve the system for a right side whose two parts have equal sums.
 
@@ -94,7 +93,7 @@ def solve_marginals(
     eps = float(xp.finfo(a.dtype).eps)
     aim = square * xp.maximum(0.1 * tol + xp.zeros_like(square), 10.0 * eps) ** 2
     s = _Conjugate(xp.zeros_like(right), right, right, square, aim)
-    s, made = control.until_done(xp, step, (), s, _EVERY, limit, retire=False)
+    s, made = control.until_done(xp, step, (), s, CG_LOOK, limit, retire=False)
     x = inverse_root * s.z
     x = x - xp.sum(a * x, axis=1, keepdims=True) / total
     return x, inverse_b * (k - P.columns(x)), made

@@ -1,17 +1,17 @@
 """Products with the kernel over a block of pairs: the one expensive primitive of every loop here.
 
-Pairs lie on axis 0 and bins on axis 1. `Shared` is one kernel for all pairs, two matrix products;
-`Each` is a kernel per pair, for where potentials are absorbed into it. What stands above (sweeps,
-conjugate gradients, derivatives) is written once.
+Pairs lie on axis 0 and bins on axis 1. `SharedKernel` is one kernel for all pairs, two matrix
+products; `BatchedKernel` is a kernel per pair, for where potentials are absorbed into it. What
+stands above (sweeps, conjugate gradients, derivatives) is written once.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple, TypeAlias
 
-__all__ = ["Array", "BatchedKernel", "Products", "SharedKernel", "inverse", "log", "weighted"]
+from sinkdist.solution.reductions import Array
 
-Array: TypeAlias = Any  #: an array of the standard
+__all__ = ["Array", "BatchedKernel", "Products", "SharedKernel"]
 
 
 class SharedKernel(NamedTuple):
@@ -60,20 +60,3 @@ class BatchedKernel(NamedTuple):
 
 
 Products: TypeAlias = SharedKernel | BatchedKernel
-
-
-def log(xp: Any, x: Array) -> Array:
-    """``log(x)``, -inf where x is 0, without a warning there."""
-    positive = x > 0
-    return xp.where(positive, xp.log(xp.where(positive, x, 1.0)), -xp.inf)
-
-
-def inverse(xp: Any, x: Array) -> Array:
-    """``1 / x``, 0 where x is 0."""
-    positive = x > 0
-    return xp.where(positive, 1.0 / xp.where(positive, x, 1.0), 0.0)
-
-
-def weighted(xp: Any, weights: Array, numbers: Array) -> Array:
-    """The sum of ``weights * numbers`` over bins; numbers may be infinite where weights are 0."""
-    return xp.sum(weights * xp.where(weights > 0, numbers, 0.0), axis=1)

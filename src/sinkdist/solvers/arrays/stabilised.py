@@ -11,19 +11,14 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple
 
-from sinkdist.solvers.arrays.control import Control
+from sinkdist.solution.reductions import log, weighted
+from sinkdist.solvers import policy
+from sinkdist.solvers.arrays.control import Control, chosen
 from sinkdist.solvers.arrays.linear import Coupling, solve_marginals
-from sinkdist.solvers.arrays.products import Array, BatchedKernel, log, weighted
-from sinkdist.solvers.arrays.sweeps import EVERY, ConvergenceState, Scalings, begin, decide, sweeps
+from sinkdist.solvers.arrays.products import Array, BatchedKernel
+from sinkdist.solvers.arrays.sweeps import ConvergenceState, Scalings, begin, decide, sweeps
 
-__all__ = ["Potentials", "fixed", "plan", "rest", "to_tolerance"]
-
-GENTLE = 50.0  #: lam times the largest cost from which doubling begins
-_GOOD_START, _TRIES = 1e-2, 12  #: when lam is doubled: below this error, or after so many steps
-PATIENCE = 4 * EVERY  #: sweeps after which each step begins with one of Newton's
-_STRIDE = 8.0  #: how far, in units of 1 / lam, a potential may move in one of them
-_ATTEMPTS = 3  #: lengths that are tried, each a quarter of the last
-_NEWTON_TOL, _NEWTON_LIMIT = 1e-2, 200
+__all__ = ["Potentials", "fixed", "plan", "rest", "row_update", "to_tolerance"]
 
 
 class Potentials(NamedTuple):
@@ -87,36 +82,30 @@ def to_tolerance(
         G, reads = state.potentials.G, course.n_iter
         G = G - xp.max(G, axis=1, keepdims=True)
         if relax:
-            slow = xp.any(course.going & (course.n_iter >= PATIENCE))
+            slow = xp.any(course.going & (course.n_iter >= policy.NEWTON_AFTER))
             step = partial(_newton, xp, control, M, lam, pairs, course.going)
             G, reads = control.when(slow, step, (G, reads))
-        kernel, F = _row_update(xp, M, lam, pairs.R, G)
+        kernel, F = row_update(xp, M, lam, pairs.R, G)
         products = BatchedKernel(xp, kernel, floor)
         U, V = xp.astype(xp.isfinite(F), C.dtype), xp.astype(pairs.C > 0, C.dtype)
         s = Scalings(U, V, products.columns(U))
         s = sweeps(control, products, pairs.R, pairs.C, s, course.omega if relax else None, count)
         new = Potentials(F + log(xp, s.U) / lam, G + log(xp, s.V) / lam)
-        old = state.potentials
-        kept = Potentials(
-            *(xp.where(course.going[:, None], b, a) for a, b in zip(old, new, strict=True))
-        )
+        kept = chosen(xp, course.going, new, state.potentials)
         next_course = decide(xp, course._replace(n_iter=reads), s, pairs.C, pairs.tol, count, relax)
         # A smaller lam is left when its potentials are a good start, or after some tries.
         tries = state.tries + 1
-        ready = (left > 0) & ((next_course.error < _GOOD_START) | (tries >= _TRIES))
-        begun = begin(xp, pairs.C)._replace(n_iter=next_course.n_iter)
+        ready = (left > 0) & ((next_course.error < policy.LOOSE_START) | (tries >= policy.TRIES))
         going = (next_course.going | (left > 0)) & (next_course.n_iter < max_iter)
         next_course = next_course._replace(going=going)
-        begun = begun._replace(going=going)
-        next_course = ConvergenceState(
-            *(xp.where(ready, a, b) for a, b in zip(begun, next_course, strict=True))
-        )
+        begun = begin(xp, pairs.C)._replace(n_iter=next_course.n_iter, going=going)
+        next_course = chosen(xp, ready, begun, next_course)
         tries = xp.where(ready, 0 * tries, tries)
         return _State(kept, next_course, xp.where(ready, left - 1, left), tries)
 
     state = _State(warm or rest(xp, R, C), begin(xp, C), doublings, xp.zeros_like(doublings))
     pairs = _Pairs(R, C, lam, tol + xp.zeros_like(doublings))
-    state, _ = control.until_done(xp, step, pairs, state, EVERY, max_iter)
+    state, _ = control.until_done(xp, step, pairs, state, policy.LOOK, max_iter)
     return state.potentials, state.course
 
 
@@ -129,16 +118,16 @@ def fixed(
     F = xp.where(some, xp.log(bins) / lam, -xp.inf) + 0.0 * C[:, :1]
 
     def sweep(potentials: Potentials) -> Potentials:
-        _, G = _row_update(xp, M.T, lam, C, potentials.F)
-        _, F = _row_update(xp, M, lam, R, G)
+        _, G = row_update(xp, M.T, lam, C, potentials.F)
+        _, F = row_update(xp, M, lam, R, G)
         return Potentials(F, G)
 
     F, _ = control.repeat(steps, sweep, Potentials(F, xp.zeros_like(C)))
-    _, G = _row_update(xp, M.T, lam, C, F)
+    _, G = row_update(xp, M.T, lam, C, F)
     return Potentials(F, G)
 
 
-def _row_update(xp: Any, M: Array, lam: Array, R: Array, G: Array) -> tuple[Array, Array]:
+def row_update(xp: Any, M: Array, lam: Array, R: Array, G: Array) -> tuple[Array, Array]:
     """The potential of the rows by log-sum-exp, and the kernel that it makes, with exact rows."""
     Z = lam[:, :, None] * (G[:, None, :] - M)
     top = xp.max(Z, axis=2)
@@ -154,28 +143,30 @@ def _newton(
 ) -> tuple[Array, Array]:  # fmt: skip
     """Newton's step on the dual from exact rows, where the dual grows; counts its reads."""
     G, reads = state
-    kernel, F = _row_update(xp, M, lam, pairs.R, G)
+    kernel, F = row_update(xp, M, lam, pairs.R, G)
     U, V = xp.ones_like(F), xp.ones_like(G)
     P = Coupling(BatchedKernel(xp, kernel), U, V)
     columns = P.columns(U)
     _, y, made = solve_marginals(
-        xp, control, P, xp.zeros_like(F), pairs.C - columns, _NEWTON_TOL, _NEWTON_LIMIT
+        xp, control, P, xp.zeros_like(F), pairs.C - columns, policy.NEWTON_TOL, policy.NEWTON_LIMIT
     )
     some = pairs.C > 0
     start = xp.where(some, G, 0.0)
     farthest = xp.max(xp.abs(xp.where(some, y, 0.0)), axis=1, keepdims=True)
-    length = 1.0 / xp.maximum(farthest / _STRIDE, 1.0)
+    length = 1.0 / xp.maximum(farthest / policy.NEWTON_STRIDE, 1.0)
 
     def attempt(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        length, best, chosen = state
+        length, best, taken = state
         tried = xp.where(some, start + length * y / lam, -xp.inf)
-        dual = _dual(xp, pairs, _row_update(xp, M, lam, pairs.R, tried)[1], tried)
+        dual = _dual(xp, pairs, row_update(xp, M, lam, pairs.R, tried)[1], tried)
         better = dual > best
-        chosen = xp.where(better[:, None], tried, chosen)
-        return 0.25 * length, xp.where(better, dual, best), chosen
+        taken = xp.where(better[:, None], tried, taken)
+        return 0.25 * length, xp.where(better, dual, best), taken
 
-    _, _, chosen = control.repeat(_ATTEMPTS, attempt, (length, _dual(xp, pairs, F, G), G))
-    return chosen, reads + xp.astype(going, reads.dtype) * made
+    _, _, taken = control.repeat(
+        policy.NEWTON_ATTEMPTS, attempt, (length, _dual(xp, pairs, F, G), G)
+    )
+    return taken, reads + xp.astype(going, reads.dtype) * made
 
 
 def _dual(xp: Any, pairs: _Pairs, F: Array, G: Array) -> Array:

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sinkdist.solvers.arrays.control import Control
-from sinkdist.solvers.arrays.products import Array, Products, inverse
+from sinkdist.solution.reductions import inverse
+from sinkdist.solvers.arrays.control import Control, chosen
+from sinkdist.solvers.arrays.products import Array, Products, SharedKernel
+from sinkdist.solvers.policy import FAILURES, LOOK, NEAR, SLOWEST, STUCK
 
-__all__ = ["EVERY", "ConvergenceState", "Scalings", "begin", "decide", "fixed", "start", "sweeps"]
+__all__ = ["ConvergenceState", "Scalings", "begin", "decide", "fixed", "sweeps", "to_tolerance"]
 
-EVERY = 8  #: sweeps from one look at the errors to the next
-_NEAR = 0.3  #: relaxation is only valid locally: start below this error
-_QUICKEST, _SLOWEST = 1e-6, 1.0 - 1e-6  #: rates that are told apart
-_STUCK = 1e-3  #: above this error, sweeps without progress are crossing a plateau
-_FAILURES = 8  #: looks without progress after which a pair has stalled
+_QUICKEST = 1e-6  #: rates below this are told apart from none
 
 
 class Scalings(NamedTuple):
@@ -45,11 +43,16 @@ class ConvergenceState(NamedTuple):
     going: Array
 
 
-def start(xp: Any, products: Products, R: Array, C: Array) -> Scalings:
-    """From ``v = 1`` on bins with mass."""
-    V = xp.astype(C > 0, C.dtype)
-    U = R / products.rows(V)
-    return Scalings(U, V, products.columns(U))
+class _State(NamedTuple):
+    """Scalings, and how the pairs are getting on."""
+
+    scalings: Scalings
+    course: ConvergenceState
+
+    @property
+    def going(self) -> Array:
+        """Which pairs are still at work."""
+        return self.course.going
 
 
 def begin(xp: Any, like: Array) -> ConvergenceState:
@@ -118,16 +121,43 @@ def decide(
     rate = xp.maximum(rate, _QUICKEST)
     failed = rate >= 1.0
     failures = xp.where(failed, course.failures + 1, xp.maximum(course.failures - 1, 0))
-    going = going & ((failures < _FAILURES) | (error > _STUCK))
+    going = going & ((failures < FAILURES) | (error > STUCK))
     error = xp.where(course.going, error, course.error)
     if not relax:
         return ConvergenceState(course.omega, course.theta2, error, failures, n_iter, going)
     w = course.omega
     seen = xp.where(rate > w - 1.0, (rate + w - 1.0) ** 2 / (rate * w * w), 0.0)
     theta2 = xp.where(w == 1.0, rate, xp.maximum(course.theta2, seen))
-    theta2 = xp.where(failed, 0.0, xp.minimum(theta2, _SLOWEST))
+    theta2 = xp.where(failed, 0.0, xp.minimum(theta2, SLOWEST))
     best = 2.0 / (1.0 + xp.sqrt(1.0 - theta2))
-    shy = xp.where(failures < _FAILURES // 2, 1.0 + 0.5 * (w - 1.0), 1.0)
-    best = xp.where(failures < _FAILURES // 2, best, 1.0)
-    omega = xp.where(error > _NEAR, 1.0, xp.where(failed, shy, best))
+    shy = xp.where(failures < FAILURES // 2, 1.0 + 0.5 * (w - 1.0), 1.0)
+    best = xp.where(failures < FAILURES // 2, best, 1.0)
+    omega = xp.where(error > NEAR, 1.0, xp.where(failed, shy, best))
     return ConvergenceState(omega, theta2, error, failures, n_iter, going)
+
+
+def to_tolerance(
+    control: Control, products: SharedKernel, R: Array, C: Array, tol: Any, max_iter: Any,
+    relax: bool,
+) -> tuple[Scalings, ConvergenceState]:  # fmt: skip
+    """Sweep on one kernel that all pairs share, until every marginal error is at most ``tol``.
+
+    A pair that has ended keeps its scalings: its result does not depend on the others. ``R`` may
+    have one row, shared.
+    """
+    xp = products.xp
+
+    def step(pairs: tuple[Array, Array], state: _State, count: Any) -> _State:
+        course = state.course
+        new = sweeps(
+            control, products, *pairs, state.scalings, course.omega if relax else None, count
+        )
+        kept = chosen(xp, course.going, new, state.scalings)
+        return _State(kept, decide(xp, course, new, pairs[1], tol, count, relax))
+
+    V = xp.astype(C > 0, C.dtype)  # from ones on bins with mass
+    U = R / products.rows(V)
+    first = Scalings(U, V, products.columns(U))
+    state = _State(first, decide(xp, begin(xp, C), first, C, tol, 1, relax=False))
+    state, _ = control.until_done(xp, step, (R, C), state, LOOK, max_iter - 1)
+    return state.scalings, state.course

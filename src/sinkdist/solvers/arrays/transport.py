@@ -1,7 +1,7 @@
 """From histograms and costs to plans: what every framework runs, and what derivatives start from.
 
 Pure functions of arrays. A `BlockSpec` is what is known before any array is looked at, so that JAX
-can compile for it; numbers that may change from call to call are `Numbers`.
+can compile for it; numbers that may change from call to call are `Parameters`.
 """
 
 from __future__ import annotations
@@ -11,23 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from sinkdist.solution.reductions import log, weighted
 from sinkdist.solution.status import Status
-from sinkdist.solvers.arrays import constrained, scaling, stabilised
+from sinkdist.solvers.arrays import constrained, stabilised
 from sinkdist.solvers.arrays.control import Control
-from sinkdist.solvers.arrays.products import Array, SharedKernel, log, weighted
+from sinkdist.solvers.arrays.products import Array, SharedKernel
 from sinkdist.solvers.arrays.stabilised import Potentials
-from sinkdist.solvers.arrays.sweeps import ConvergenceState, fixed
+from sinkdist.solvers.arrays.sweeps import ConvergenceState, fixed, to_tolerance
 from sinkdist.solvers.outcome import ALGORITHM1, CONSTRAINED, LOG, NEWTON, PLAIN, RELAXED
+from sinkdist.solvers.policy import GENTLE, NEWTON_AFTER, safe_exponent
 
-__all__ = [
-    "Answer",
-    "BlockSpec",
-    "Domain",
-    "Parameters",
-    "answer",
-    "resolve_domain",
-    "safe_exponent",
-]
+__all__ = ["Answer", "BlockSpec", "Domain", "Parameters", "answer", "resolve_domain"]
 
 
 class Domain(enum.Enum):
@@ -41,27 +35,13 @@ class Domain(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class BlockSpec:
-    """What is asked of a block of pairs.
-
-    Attributes
-    ----------
-    domain : Domain
-        Where to sweep.
-    iterations : int or None
-        Steps of Algorithm 1, instead of a tolerance.
-    relax : bool
-        Whether sweeps may be over-relaxed.
-    keep : bool
-        Whether more than the value is wanted.
-    learns : bool
-        Whether the costs may need a gradient.
-    """
+    """What is asked of a block of pairs."""
 
     domain: Domain
-    iterations: int | None
-    relax: bool
-    keep: bool
-    learns: bool
+    iterations: int | None  #: steps of Algorithm 1, instead of a tolerance
+    relax: bool  #: whether sweeps may be over-relaxed
+    keep: bool  #: whether more than the value is wanted
+    learns: bool  #: whether the costs may need a gradient
 
 
 class Parameters(NamedTuple):
@@ -100,11 +80,6 @@ def resolve_domain(
     return replace(asked, domain=Domain.SCALING if fits else Domain.LOG)
 
 
-def safe_exponent(dtype: Any) -> float:
-    """The largest lam times cost for which scalings and their products stay inside the dtype."""
-    return 500.0 if "float64" in str(dtype) else 50.0
-
-
 def answer(
     xp: Any, control: Control, asked: BlockSpec, numbers: Parameters, R: Array, C: Array, M: Array
 ) -> Answer:
@@ -133,7 +108,7 @@ def answer(
     )  # fmt: skip
     if asked.domain is Domain.CONSTRAINED or course is None:
         return found._replace(ran=found.ran + (CONSTRAINED if course is not None else ALGORITHM1))
-    helped = asked.relax & (course.n_iter > stabilised.PATIENCE)
+    helped = asked.relax & (course.n_iter > NEWTON_AFTER)
     return found._replace(ran=xp.where(helped, found.ran + NEWTON, found.ran + LOG))
 
 
@@ -148,7 +123,7 @@ def _by_scaling(
         U, V = fixed(xp, control, products, R, C, asked.iterations)
         columns = C
     else:
-        (U, V, A), course = scaling.to_tolerance(
+        (U, V, A), course = to_tolerance(
             control, products, R, C, numbers.tol, numbers.max_iter, asked.relax
         )
         columns = V * A
@@ -196,5 +171,5 @@ def _answer(
 
 def _doublings(xp: Any, exponent: Array) -> Array:
     """How many times lam is halved to begin gently."""
-    ratio = xp.maximum(exponent / stabilised.GENTLE, 1.0)
+    ratio = xp.maximum(exponent / GENTLE, 1.0)
     return xp.ceil(xp.log2(ratio))

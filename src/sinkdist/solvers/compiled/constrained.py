@@ -47,6 +47,7 @@ from sinkdist.solvers.compiled.relaxation import (
     begin,
 )
 from sinkdist.solvers.compiled.scaling import rows_exact, scale_pair, support
+from sinkdist.solvers.policy import AIM, FARTHEST, GROWTH, LOOSE_SEARCH, TRIALS, TRUSTED
 
 #: ``lam, Phi, value, information`` at one lam.
 Node = tuple[float, float, float, float]
@@ -54,16 +55,10 @@ Node = tuple[float, float, float, float]
 #: Beside CONVERGED and HANDED_OVER: lam has become so large that the constraint may be vacuous.
 VACUOUS = 4
 
-LOOSE = 1e-3  #: marginal error of the first solves
 PATIENCE = 40.0  #: sweeps that may be projected before Newton takes over
 NEWTON_READS = 500.0
 STREAK = 2  #: steps from the same side after which it takes more than the cubic
-TRIALS = 60  #: values of lam at most
 BEYOND = 3e2  #: lam times the mean cost from which the exact distance is asked first
-FARTHEST = 1e10  #: lam times the largest cost at which the search ends
-TRUSTED = 400.0  #: log scalings beyond this: floored entries might matter
-AIM = 0.4  #: where in the admissible range below alpha the information is aimed at
-GROWTH = 4.0  #: from one lam to the next where none is large enough yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +151,7 @@ def _bracket(
 ) -> tuple[float, float]:
     """What is proven of the distance; at lam = 0 all plans cost the same, up to rounding."""
     if lam > 0.0:
-        return bounds.bracket(M, lam, f, g, r, c, alpha)
+        return bounds.bracket_pair(M, lam, f, g, r, c, alpha)
     upper = value * (1.0 + 3.0 * bounds.rounding_of(r.size + c.size))
     return min(bounds.emd_below(M, 0.0, M @ c, r @ M, r, c), upper), upper
 
@@ -192,7 +187,7 @@ def _by_climbing(
         P = entropic_plan(M, lam, end.f, end.g) if end.plan is None else end.plan.dense(M, lam)
         here = (lam, phi, end.value, bounds.information(P, r, c))
         low, high = (here, high) if here[3] <= alpha else (low, here)
-        proven = bounds.bracket(M, lam, end.f, end.g, r, c, alpha)
+        proven = bounds.bracket_pair(M, lam, end.f, end.g, r, c, alpha)
         best = max(best[0], proven[0]), min(best[1], proven[1])
         inside = here[3] <= alpha and end.error <= tol
         narrow = inside and _is_narrow(best, end.value, tol)
@@ -364,7 +359,7 @@ def constrain_pair(
     nothing, everything = (0.0, 0.0, mean, 0.0), (np.inf, np.inf, 0.0, np.inf)
     low, high, there = nothing, everything, nothing
     old_f, old_g = np.zeros(f.size), np.zeros(g.size)
-    lam, lower, inner = math.sqrt(2.0 * alpha) / deviation, -np.inf, LOOSE
+    lam, lower, inner = math.sqrt(2.0 * alpha) / deviation, -np.inf, LOOSE_SEARCH
     value, information, error, reads, streak = mean, 0.0, np.inf, 1, 0
     for _ in range(TRIALS):
         value, information, dual, error, made, act = _solve_at(

@@ -22,13 +22,12 @@ from sinkdist.solution.plans import ScaledPlan, entropic_plan, is_blurred, value
 from sinkdist.solvers.compiled import newton
 from sinkdist.solvers.compiled.log import log_sweeps, plan_of
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, OVERFLOW, RUNNING
+from sinkdist.solvers.policy import LOOSE_START, TRUSTED
 
 RATIO = 4.0  #: from one rung to the next
 FIRST = 12.0  #: lam times the mean cost on the lowest rung, at most
-LOOSE = 1e-2  #: marginal error that is good enough to climb on
 FEW = 12  #: reads that a rung needs at least
 PLAIN_SWEEPS = 3  #: before Newton on each rung
-TRUSTED = 400.0  #: log scalings beyond this are absorbed: floored entries might matter
 FARTHEST_STEP = 3.0  #: distances of the last two rungs that potentials are extrapolated over
 OUTLIER = 4.0  #: times what a plan may have to use: costs above are clipped
 UNDERFLOW = 745.0  #: the exponent below which exp is 0
@@ -108,7 +107,7 @@ def _climb(
     n_iter = 0
     for rung in range(rungs, -1, -1):
         here = lam / RATIO**rung
-        goal = tol if rung == 0 else max(LOOSE, tol)
+        goal = tol if rung == 0 else max(LOOSE_START, tol)
         end = _rung(M, K, here, r, c, f, g, goal, max_iter - n_iter, stop)
         n_iter += end.n_iter
         if rung > 0 and n_iter >= max_iter:  # the allowance is used up: end at lam, as it is

@@ -23,8 +23,7 @@ from sinkdist.solvers.compiled.relaxation import (
     begin,
     decide,
 )
-
-CROWDED = 0.75  #: close the block up when fewer pairs than this part of it are still at work
+from sinkdist.solvers.policy import CROWDED
 
 
 @compiled

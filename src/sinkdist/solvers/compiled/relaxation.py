@@ -21,6 +21,7 @@ from sinkdist.kernels.compiled import (
     part,
     shared,
 )
+from sinkdist.solvers.policy import NEAR, PATIENCE, SLOWEST
 
 #: Limits with a meaning: sweep plainly to the end; relax, and never give up.
 PLAIN = 0.0
@@ -35,8 +36,6 @@ RUNNING, CONVERGED, HANDED_OVER, OVERFLOW = range(4)
 
 WINDOW = 4  #: plain sweeps over which a rate is estimated
 RELAXED_WINDOW = 8  #: relaxed ones: their error may grow for a few sweeps before it falls
-NEAR = 0.3  #: relaxation is only valid locally: start below this error
-PATIENCE = 16  #: sweeps after which a pair still far away counts as slow
 
 
 @part
@@ -100,7 +99,7 @@ def _new_window(state: Array, error: float, tol: float, limit: float, window: in
         theta2 = rate
     elif rate > w - 1.0:
         theta2 = max(theta2, (rate + w - 1.0) ** 2 / (rate * w * w))
-    theta2 = min(theta2, 0.999999)
+    theta2 = min(theta2, SLOWEST)
     state[THETA2] = theta2
     state[OMEGA] = 2.0 / (1.0 + math.sqrt(1.0 - theta2))
     best_rate = max(state[OMEGA] - 1.0, 0.3)

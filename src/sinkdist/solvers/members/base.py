@@ -20,12 +20,12 @@ from sinkdist.problem.problem import Problem
 from sinkdist.problem.stopping import Stopping
 from sinkdist.solvers.bins import all_bins, in_double, support
 from sinkdist.solvers.outcome import Answers, Outcome
+from sinkdist.solvers.policy import MODERATE
 from sinkdist.solvers.prepared import Prepared, Wishes
 from sinkdist.wording import option, setting
 
 __all__ = ["Member", "Solved"]
 
-_MODERATE = 1e-30, 1e30  #: largest costs whose products with kernels and scalings are safe
 
 #: An outcome, and the bins with mass of both sides that its potentials are for (None for all).
 Solved = tuple[Outcome, Array | None, Array | None]
@@ -57,9 +57,8 @@ class Member(ABC):
     ) -> Outcome:
         """One pair, given on the bins that have mass, in float64; its plan is on these bins."""
 
-    def check(self, problem: Problem) -> None:
-        """Raise for what this member has no use for."""
-        iterations, solver = problem.stopping.iterations, problem.solver.name
+    def check(self, iterations: int | None, solver: str) -> None:
+        """Raise for a choice that this member does not leave."""
         if self.has_choice:
             return
         if iterations is not None:
@@ -84,7 +83,7 @@ class Member(ABC):
     def prepare(self, problem: Problem, wishes: Wishes) -> Prepared:
         """What all pairs share."""
         ground, member, unit = problem.ground, self, 1.0
-        least, most = _MODERATE
+        least, most = MODERATE
         if not (wishes.as_given or least <= ground.max <= most or ground.max == 0.0):
             unit = 2.0 ** math.frexp(ground.max)[1]
             member = self.in_unit(unit)

@@ -1,9 +1,10 @@
-"""Readable twins of the compiled passes, written in the array API standard: their specification.
+"""Readable twins of the compiled passes: those of the array engine, and plain formulas beside them.
 
 Each function has the name and the arguments of a compiled pass, without the arrays which that one
 writes to or uses as scratch. It returns new arrays: what the pass writes, in the order of its
 arguments, then what it returns. No tricks: what is computed is said here, and how it is made fast
-in the other modules.
+in the passes. What the array engine has as well is taken from there, so that the two engines are
+held equal; the rest, which only the compiled engine has, is written out here.
 
 Arrays may come from any library of the standard; nothing is taken from NumPy. Over a block, pairs
 lie on axis 0 and bins on axis 1.
@@ -24,6 +25,12 @@ from typing import Any
 
 from sinkdist.kernels.exponential import CEILING, FLOOR
 from sinkdist.kernels.pair import LARGEST, SMALLEST
+from sinkdist.solution import certificates
+from sinkdist.solvers.arrays import stabilised
+from sinkdist.solvers.arrays.control import Control
+from sinkdist.solvers.arrays.linear import Coupling
+from sinkdist.solvers.arrays.products import BatchedKernel, SharedKernel
+from sinkdist.solvers.arrays.sweeps import Scalings, sweeps
 
 Array = Any  #: an array of the standard; 0-d for a number
 
@@ -44,7 +51,7 @@ def gather(K: Array, rows: Array, columns: Array) -> Array:
 
 def column_sums(K: Array, u: Array) -> Array:
     """``K^T u``."""
-    return K.T @ u
+    return _products(K).columns(u[None, :])[0, :]
 
 
 def representable(s: Array) -> Array:
@@ -54,9 +61,9 @@ def representable(s: Array) -> Array:
 
 def row_pass(K: Array, r: Array, v: Array) -> tuple[Array, Array, Array]:
     """``u = r / (K v)``, the column sums ``K^T u``, and whether all row sums are representable."""
-    s = K @ v
+    s = _products(K).rows(v[None, :])[0, :]
     u = r / s
-    return u, K.T @ u, _namespace(K).all(representable(s))
+    return u, column_sums(K, u), _namespace(K).all(representable(s))
 
 
 def power(x: Array, w: Array) -> Array:
@@ -99,12 +106,24 @@ def relaxed_column_step(c: Array, v: Array, acc: Array, w: float) -> tuple[Array
 
 def plan_cost(K: Array, M: Array, u: Array, v: Array) -> Array:
     """``<P, M>`` with ``P = diag(u) K diag(v)``."""
-    return _namespace(K).sum(_plan(K, u, v) * M)
+    return _namespace(K).sum(u * _products(K * M).rows(v[None, :])[0, :])
 
 
 def mean_cost(M: Array, r: Array, c: Array) -> Array:
     """``r^T M c``."""
-    return r @ (M @ c)
+    return certificates._mean(_namespace(M), M, r[None, :], c[None, :])[0]
+
+
+def _products(K: Array) -> SharedKernel:
+    """The array engine's products with a kernel; in float64, as passes sum."""
+    xp = _namespace(K)
+    return SharedKernel(xp, xp.astype(K, xp.float64))
+
+
+def _coupling(products: Any, P: Array) -> Coupling:
+    """A plan as products, without scalings."""
+    xp = _namespace(P)
+    return Coupling(products, xp.ones((1, P.shape[0])), xp.ones((1, P.shape[1])))
 
 
 def _plan(K: Array, u: Array, v: Array) -> Array:
@@ -133,7 +152,9 @@ def stabilised_kernel(M: Array, lam: float, f: Array, g: Array) -> Array:
 
 def log_row_update(M: Array, lam: float, r: Array, g: Array) -> Array:
     """``f_i = (log r_i - log sum_j exp(lam (g_j - M_ij))) / lam``."""
-    return (_namespace(r).log(r) - _log_sum_exp(lam * (g[None, :] - M), axis=1)) / lam
+    xp = _namespace(M)
+    lams = xp.full((1, 1), lam, dtype=M.dtype)
+    return stabilised.row_update(xp, M, lams, r[None, :], g[None, :])[1][0, :]
 
 
 def log_column_update(
@@ -145,16 +166,9 @@ def log_column_update(
     when the error is at most ``tol``.
     """
     xp = _namespace(M)
-    new = (xp.log(c) - _log_sum_exp(lam * (f[:, None] - M), axis=0)) / lam
+    new = log_row_update(M.T, lam, c, f)
     error = xp.sum(c * xp.abs(xp.exp(xp.clip(lam * (g - new), None, 700.0)) - 1.0))
     return xp.where(error > tol, new, g), error
-
-
-def _log_sum_exp(x: Array, axis: int) -> Array:
-    """``log sum exp(x)`` along an axis; subtracting the largest term keeps it in range."""
-    xp = _namespace(x)
-    top = xp.max(x, axis=axis, keepdims=True)
-    return xp.squeeze(top, axis=axis) + xp.log(xp.sum(xp.exp(x - top), axis=axis))
 
 
 # ---------------------------------------------------------------------------- all triangles
@@ -182,7 +196,8 @@ def shortest_paths(M: Array) -> Array:
 
 def dense_product(K: Array, w: Array, scale: Array) -> Array:
     """``K^T diag(scale) K w``."""
-    return K.T @ (scale * (K @ w))
+    coupling = _coupling(_products(K), K)
+    return coupling.columns(scale * coupling.rows(w[None, :]))[0, :]
 
 
 def dense_diagonal(K: Array, scale: Array) -> Array:
@@ -204,7 +219,8 @@ def sparsify(K: Array, u: Array, v: Array, r: Array, c: Array, cut: float) -> Ar
 
 def sparse_product(P: Array, r: Array, y: Array) -> Array:
     """``P^T diag(1/r) P y``."""
-    return P.T @ (P @ y / r)
+    coupling = _coupling(BatchedKernel(_namespace(P), P[None, :, :]), P)
+    return coupling.columns(coupling.rows(y[None, :]) / r)[0, :]
 
 
 def sparse_diagonals(P: Array, r: Array) -> tuple[Array, Array]:
@@ -257,7 +273,14 @@ def sweep(
 
     With ``omega`` 1 this is the update in the loop of Algorithm 1, with ``u = 1 / x``.
     """
-    U, error = row_step(V @ K.T, R, U, omega)
-    A = U @ K
+    xp = _namespace(K)
+    products = SharedKernel(xp, K)
+    old_U, old_V = U, V
+    U, error = row_step(products.rows(V), R, U, omega)
+    A = products.columns(U)
     error = column_error(A, C, V, error)
-    return U, column_step(A, C, V, omega), error
+    V = column_step(A, C, V, omega)
+    if bool(xp.all(omega == 1.0)):  # the array engine's plain sweep is this one, half a step on
+        start = Scalings(old_U, old_V, A)
+        V = sweeps(Control(), products, R, C, start, None, 1).V
+    return U, V, error

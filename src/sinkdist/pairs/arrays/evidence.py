@@ -1,0 +1,206 @@
+"""What a `Solution` of torch, JAX or CuPy arrays rests on: plans and certificates in blocks.
+
+Certificates are taken in float64 wherever the device has it, from the numbers that the caller gave
+and not from their rounding to the dtype of the results; bounds are rounded outwards to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sinkdist.pairs.arrays.call import Call
+from sinkdist.pairs.arrays.pairs import Solved
+from sinkdist.solution.certificates import Measures, bracket, bracket_of_penalised, measure
+from sinkdist.solution.reductions import Array, entropy
+from sinkdist.solution.solution import Solution
+from sinkdist.solution.status import Status
+from sinkdist.solvers.arrays.stabilised import Potentials, plan
+from sinkdist.solvers.arrays.transport import Domain
+from sinkdist.solvers.members import Constrained
+from sinkdist.solvers.outcome import PLAIN, RAN, RELAXED
+
+__all__ = ["solution_of"]
+
+_BLOCK = 1 << 22  #: entries of plans looked at together
+
+
+def solution_of(call: Call, R: Array, C: Array, solved: Solved, single: bool) -> Solution:
+    """Answers to all pairs as the user sees them."""
+    found, ran = solved.answer, call.home.host(solved.answer.ran)
+    evidence = ArrayEvidence(call, R, C, solved, single)
+    shaped = evidence.shaped
+    names = call.ran if ran is None else np.array(RAN)[ran]
+    return Solution(
+        shaped(found.value), shaped(found.error), evidence.one(found.n_iter),
+        evidence.one(found.status), names if ran is None or not single else str(names[0]),
+        shaped(found.lam), (shaped(found.F), shaped(found.G)), call.costs.given,
+        _evidence=evidence,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayEvidence:
+    """Histograms and answers on a device; ``R`` has one row, shared, or one per pair."""
+
+    call: Call
+    R: Array
+    C: Array
+    solved: Solved
+    single: bool
+
+    @property
+    def xp(self) -> Any:
+        """The library of the numbers."""
+        return self.call.home.xp
+
+    def one(self, numbers: Array) -> Array:
+        """The only entry, for a single pair."""
+        return numbers[0, ...] if self.single else numbers
+
+    def shaped(self, numbers: Array) -> Array:
+        """Numbers per pair in the results' dtype."""
+        return self.one(self.call.home.cast(numbers, self.call.dtype))
+
+    def bounds(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """Bounds in the results' dtype, rounded outwards."""
+        eps = float(np.finfo(self.call.dtype).eps)
+        if float(self.xp.finfo(low.dtype).eps) < eps:
+            low, high = low - eps * self.xp.abs(low), high + eps * self.xp.abs(high)
+        return self.shaped(low), self.shaped(high)
+
+    def on_host(self, numbers: Array) -> npt.NDArray[Any] | None:
+        """Numbers that can be printed; None under `jit` and `vmap`."""
+        return self.call.home.host(numbers)
+
+    def plan(self, s: Solution) -> Array:
+        """All plans, or the only one."""
+        return self.shaped(self._plans(self.call.costs.matrix, self.R, self.C, 0, self._n))
+
+    def objective(self, s: Solution) -> Array:
+        """``<P, M> - h(P) / lam``; differentiable."""
+        return self.shaped(self.solved.answer.objective)
+
+    def entropy(self, s: Solution) -> Array:
+        """``h(P)``: lam times what the objective lacks of the value; differentiable."""
+        xp, lam = self.xp, s.lam
+        usual = (lam > 0) & (lam < xp.inf)
+        difference = xp.where(usual, s.value - s.objective, 0.0)
+        limits = entropy(xp, self.R) + entropy(xp, self.C)  # of the independence table
+        exact = self.solved.exact
+        if exact is not None:
+            limits = self._placed(limits, entropy(xp, exact.mass))
+        return xp.where(usual, xp.where(usual, lam, 0.0) * difference, self.shaped(limits))
+
+    def measures(self, s: Solution) -> Measures:
+        """Certificates of all pairs, some at a time."""
+        xp = self.xp
+
+        def part(M: Array, R: Array, C: Array, first: int, last: int) -> Measures:
+            lam, F, G = self._filled(M, first, last)
+            return measure(xp, self._plans(M, R, C, first, last), M, lam, F, G, R, C)
+
+        found = Measures(*self._in_blocks(part))
+        exact, empty = self.solved.exact, self.solved.answer.status == int(Status.EMPTY)
+        if exact is not None and self._is_double(exact.low):  # proven by the solver
+            low, high = self._placed(found.lower, exact.low), self._placed(found.upper, exact.high)
+            gap = self._placed(found.gap, exact.high - exact.low)
+            found = found._replace(lower=low, upper=high, gap=gap)
+        return Measures(*(xp.where(empty, xp.nan, x) for x in found))
+
+    def proven(self, s: Solution) -> tuple[Array, Array]:
+        """Bounds on the distances that were asked for: by the member of the family."""
+        xp, known = self.xp, s._measures
+        member = self.call.member
+
+        def part(M: Array, R: Array, C: Array, first: int, last: int) -> tuple[Array, Array]:
+            lam, F, G = self._filled(M, first, last)
+            pair = Measures(*(x[first:last] for x in known))
+            finite = xp.where(lam < xp.inf, lam, 1.0)
+            if isinstance(member, Constrained):
+                P = self._plans(M, R, C, first, last)
+                low, high = bracket(xp, P, M, finite, F, G, R, C, member.alpha)
+            else:
+                low, high = bracket_of_penalised(xp, pair, M, finite, R, C)
+            exact = lam == xp.inf
+            return xp.where(exact, pair.lower, low), xp.where(exact, pair.upper, high)
+
+        low, high = self._in_blocks(part)
+        nothing = xp.isnan(known.value)
+        return xp.where(nothing, xp.nan, low), xp.where(nothing, xp.nan, high)
+
+    @property
+    def _n(self) -> int:
+        return int(self.C.shape[0])
+
+    def _is_double(self, array: Array) -> bool:
+        return float(self.xp.finfo(array.dtype).eps) < 1e-15
+
+    def _in_blocks(self, part: Callable[..., tuple[Array, ...]]) -> list[Array]:
+        """Numbers of all pairs from a function of costs and histograms, the first and the last."""
+        constant, n = self.call.home.constant, self._n
+        M, R, C = map(constant, self._given)
+        step = max(1, _BLOCK // (M.shape[0] * M.shape[1]))
+        parts = []
+        for k in range(0, max(n, 1), step):
+            end = min(k + step, n)
+            rows = R if R.shape[0] == 1 else R[k:end, :]
+            parts.append(part(M, rows, C[k:end, :], k, end))
+        return [self.xp.concat(numbers) for numbers in zip(*parts, strict=True)]
+
+    def _placed(self, numbers: Array, exact: Array) -> Array:
+        """Numbers of all pairs, those of exact pairs from a place of their own."""
+        pairs, place = self.solved.exact_pairs, np.arange(self._n)
+        assert pairs is not None
+        place[pairs] = self._n + np.arange(pairs.size)
+        return self.xp.take(self.xp.concat([numbers, exact]), self.call.home.put(place))
+
+    @cached_property
+    def _given(self) -> tuple[Array, Array, Array]:
+        """Costs and histograms as they were given, in float64 where there is any."""
+        if self._is_double(self.C) or not self.call.home.has_double:
+            return self.call.costs.matrix, self.R, self.C
+        return self.call.in_double()
+
+    def _found(self, M: Array, first: int, last: int) -> tuple[Array, ...]:
+        """The lam and potentials of some pairs, in the dtype of the costs."""
+        found, dtype = self.solved.answer, np.dtype(str(M.dtype).rpartition(".")[2])
+        parts = found.lam[first:last], found.F[first:last, :], found.G[first:last, :]
+        return tuple(self.call.home.constant(self.call.home.cast(x, dtype)) for x in parts)
+
+    def _filled(self, M: Array, first: int, last: int) -> tuple[Array, ...]:
+        """The same, with 0 for the potentials of pairs that have none."""
+        lam, *potentials = self._found(M, first, last)
+        none = (self.solved.answer.status == int(Status.EMPTY))[first:last, None]
+        return lam, *(self.xp.where(none, 0.0, x) for x in potentials)
+
+    def _plans(self, M: Array, R: Array, C: Array, first: int, last: int) -> Array:
+        """The plans of some pairs, in the form that their lam asks for; without gradients."""
+        home, found, xp = self.call.home, self.solved.answer, self.xp
+        M = home.constant(M)
+        lam, F, G = self._found(M, first, last)
+        usual = (lam > 0) & (lam < xp.inf)
+        F, G = (xp.where(usual[:, None], x, 0.0) for x in (F, G))
+        lam = xp.where(usual, lam, 0.0)[:, None]
+        P = plan(xp, M, lam, Potentials(F, G))
+        if self.call.question.domain in (Domain.SCALING, Domain.AUTO):  # as it was measured
+            scaled = ((found.ran == PLAIN) | (found.ran == RELAXED))[first:last, None]
+            U, V = (xp.exp(xp.where(scaled, lam * x, 0.0)) for x in (F, G))
+            K = xp.exp(-xp.where(scaled, lam, 0.0)[:, :, None] * M)
+            P = xp.where(scaled[:, :, None], U[:, :, None] * K * V[:, None, :], P)
+        P = home.constant(xp.where(usual[:, None, None], P, R[:, :, None] * C[:, None, :]))
+        exact, pairs = self.solved.exact, self.solved.exact_pairs
+        if exact is None or pairs is None:
+            return P
+        dense = np.zeros(tuple(P.shape))
+        known = [home.host(x) for x in exact.plan]
+        for k in np.flatnonzero((first <= pairs) & (pairs < last)):
+            at, to, mass = (np.asarray(x)[k] for x in known)
+            np.add.at(dense[pairs[k] - first], (at, to), mass)
+        exactly = home.put(np.isin(np.arange(first, last), pairs))
+        return xp.where(exactly[:, None, None], xp.astype(home.put(dense), M.dtype), P)

@@ -1,0 +1,192 @@
+"""Where a `Solution` takes what it has not computed yet: plans, certificates, brackets.
+
+`Evidence` is what it asks for, `HostEvidence` the answer for NumPy arrays, pair by pair on the bins
+that have mass. The answer for arrays of other libraries stands with their solvers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from sinkdist.inputs.histograms import Histograms
+from sinkdist.solution import certificates
+from sinkdist.solution.certificates import Measures
+from sinkdist.solution.plans import Plan, entropic_plan
+
+if TYPE_CHECKING:
+    from sinkdist.solution.solution import Solution
+
+__all__ = ["Evidence", "HostEvidence"]
+
+Array = npt.NDArray[Any]
+Bounds = tuple[Any, Any]
+
+_NOTHING = Measures(*[np.nan] * len(Measures._fields))
+
+
+class Evidence(Protocol):
+    """What a solution rests on; numbers are of shape (n,) until they are ``shaped``."""
+
+    @property
+    def xp(self) -> Any:
+        """The library of the numbers."""
+
+    def plan(self, s: Solution) -> Any:
+        """All plans, or the only one."""
+
+    def measures(self, s: Solution) -> Measures:
+        """Certificates of all pairs."""
+
+    def proven(self, s: Solution) -> Bounds:
+        """Bounds on the distances that were asked for."""
+
+    def entropy(self, s: Solution) -> Any:
+        """``h(P)``, shaped."""
+
+    def objective(self, s: Solution) -> Any:
+        """``<P, M> - h(P) / lam``, shaped."""
+
+    def shaped(self, numbers: Any) -> Any:
+        """One number per pair as users see them: the only one, for a single pair."""
+
+    def bounds(self, low: Any, high: Any) -> Bounds:
+        """The same of bounds, which stay bounds where their dtype changes."""
+
+    def on_host(self, numbers: Any) -> Array | None:
+        """Numbers that can be printed; None while they are not known."""
+
+
+@dataclass(frozen=True, eq=False)
+class HostEvidence:
+    """Histograms on the host, and what solvers have given beside potentials.
+
+    ``plans`` are there where potentials do not give them, ``brackets`` where the solver has proven
+    its own.
+    """
+
+    r: Histograms
+    c: Histograms
+    plans: list[Plan | None] | None
+    brackets: list[tuple[float, float] | None] | None
+    xp = np
+
+    def plan(self, s: Solution) -> Any:
+        """All plans, or the only one."""
+        plans = [self._plan(s, k) for k in range(self._n)]
+        return plans[0] if self._single else np.array(plans).reshape(-1, *s.ground.shape)
+
+    def measures(self, s: Solution) -> Measures:
+        """Certificates of all pairs, one after another."""
+        pairs = [self._measure(s, k) for k in range(self._n)]
+        return Measures(*np.array(pairs).reshape(-1, len(_NOTHING)).T)
+
+    def proven(self, s: Solution) -> Bounds:
+        """Bounds on the distances that were asked for."""
+        pairs = [self._proven(s, k) for k in range(self._n)]
+        low, high = np.array(pairs).reshape(-1, 2).T
+        return low, high
+
+    def entropy(self, s: Solution) -> Any:
+        """``h(P)``."""
+        return self.shaped(s._measures.entropy)
+
+    def objective(self, s: Solution) -> Any:
+        """``<P, M> - h(P) / lam``."""
+        value, entropy = s._measures.value, s._measures.entropy
+        lam = np.broadcast_to(s.lam, value.shape)
+        some = lam > 0.0
+        found = value - entropy / np.where(some, lam, 1.0)
+        return self.shaped(np.where(some, found, -np.inf + 0.0 * value))
+
+    def shaped(self, numbers: Any) -> Any:
+        """A float for one pair, an array for many."""
+        return float(numbers[0]) if self._single else numbers
+
+    def bounds(self, low: Any, high: Any) -> Bounds:
+        """Bounds are in float64 whatever the dtype of values is."""
+        return self.shaped(low), self.shaped(high)
+
+    def on_host(self, numbers: Any) -> Array | None:
+        """Numbers that can be printed."""
+        return np.asarray(numbers)
+
+    def _measure(self, s: Solution, k: int) -> Measures:
+        rows, columns, r, c = self._bins(k)
+        if rows.size == 0 or columns.size == 0:
+            return _NOTHING
+        f, g = self._potentials(s, k)
+        M, P = s.ground.matrix, self._plan(s, k)
+        if P.shape != (rows.size, columns.size):
+            M, P = M[np.ix_(rows, columns)], P[np.ix_(rows, columns)]
+        lam, known = _entry(s.lam, k), self._known(k)
+        f, g, total = f[rows], g[columns], None
+        if self._special(k) is not None and 0.0 < lam < np.inf:
+            g, total = certificates.column_potential(M, lam, f, c), 1.0
+        pair = certificates.measure_pair(P, M, lam, f, g, r, c, total)
+        if lam == np.inf and known is not None:  # proven by the solver, to the last bits
+            pair = pair._replace(lower=known[0], upper=known[1], gap=known[1] - known[0])
+        return pair
+
+    def _proven(self, s: Solution, k: int) -> tuple[float, float]:
+        known, lam = self._known(k), _entry(s.lam, k)
+        if known is not None:
+            return known
+        pair = Measures(*(x[k] for x in s._measures))
+        if np.isnan(pair.value) or lam == np.inf:
+            return pair.lower, pair.upper
+        rows, columns, r, c = self._bins(k)
+        low, high = certificates.bracket_of_penalised(
+            np, pair, s.ground.matrix[np.ix_(rows, columns)], np.array([lam]), r[None], c[None]
+        )
+        return float(low[0]), float(high[0])
+
+    def _known(self, k: int) -> tuple[float, float] | None:
+        """What the solver has proven already."""
+        return None if self.brackets is None else self.brackets[k]
+
+    def _plan(self, s: Solution, k: int) -> npt.NDArray[np.float64]:
+        """The plan of one pair, in the form that its lam asks for."""
+        lam, special = _entry(s.lam, k), self._special(k)
+        if special is not None:
+            return special.dense(s.ground.matrix, lam)
+        if lam == 0.0:
+            return np.outer(_row(self.r, k), _row(self.c, k)).astype(np.float64)
+        return entropic_plan(s.ground.matrix, lam, *self._potentials(s, k))
+
+    def _special(self, k: int) -> Plan | None:
+        """The plan, where potentials do not give it."""
+        return None if self.plans is None else self.plans[k]
+
+    def _bins(self, k: int) -> tuple[Array, Array, Array, Array]:
+        """Bins with mass of one pair, and the masses, which sum to 1 in float64."""
+        r, c = _row(self.r, k).astype(np.float64), _row(self.c, k).astype(np.float64)
+        rows, columns = np.flatnonzero(r), np.flatnonzero(c)
+        r, c = r[rows], c[columns]
+        return rows, columns, r / (r.sum() or 1.0), c / (c.sum() or 1.0)
+
+    def _potentials(self, s: Solution, k: int) -> tuple[Array, Array]:
+        f, g = s.potentials
+        return (f, g) if self._single else (f[k], g[k])
+
+    @property
+    def _single(self) -> bool:
+        return self.r.is_vector and self.c.is_vector
+
+    @property
+    def _n(self) -> int:
+        return self.c.n if self.r.is_vector else self.r.n
+
+
+def _entry(numbers: Any, k: int) -> float:
+    """The number of one pair, where they may all share one."""
+    return float(numbers if np.ndim(numbers) == 0 else numbers[k])
+
+
+def _row(family: Histograms, k: int) -> Array:
+    """One histogram of a family; the only one, if it has no other."""
+    k = k if family.n > 1 else 0
+    return np.asarray(family.dense(slice(k, k + 1))[0])
