@@ -42,7 +42,8 @@ PATIENCE = 16  #: sweeps after which a pair still far away counts as slow
 @part
 def begin(state: Array) -> None:
     """A fresh pair: plain sweeps."""
-    state[:] = 0.0
+    for field in range(FIELDS):
+        state[field] = 0.0
     state[OMEGA] = 1.0
     state[RESUME] = 1.0
 
