@@ -90,7 +90,7 @@ class Compiling:
         if sys.stderr is not None:
             line = f"sinkdist: compiling, once for this environment (about {USUAL} s)"
             with contextlib.suppress(OSError, ValueError):  # closed, or nobody reads it
-                print(line, file=sys.stderr, flush=True)
+                sys.stderr.write(line + "\n")
 
     def _end(self) -> None:
         """Let other processes go on."""

@@ -1,4 +1,4 @@
-"""Other views of a work space, for compiled code: Numba's own `reshape` and `view` compile slowly."""
+"""Other views of a work space, for compiled code: Numba's `reshape` and `view` compile slowly."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def _matrix_in(typing_context: Any, buffer: Any, m: Any, n: Any) -> Any:
 
 def _bits_of(typing_context: Any, x: Any) -> Any:
     """Numba's description of `bits_of`."""
-    result = cast("Any", types).Array(types.int64, 1, "C")
+    result = cast("Any", types).Array(types.int64, x.ndim, "C")
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         source = make_array(signature.args[0])(context, builder, arguments[0])
-        size = builder.extract_value(source.shape, 0)
-        return _view(context, builder, signature, arguments[0], [size])
+        shape = cgutils.unpack_tuple(builder, source.shape)
+        return _view(context, builder, signature, arguments[0], shape)
 
     return result(x), generate
 
 
 def _view(context: Any, builder: Any, signature: Any, buffer: Any, shape: list[Any]) -> Any:
-    """An array of another type and shape on the memory of a vector with entries as large."""
+    """An array of another type and shape on the memory of an array with entries as large."""
     source = make_array(signature.args[0])(context, builder, buffer)
     view = make_array(signature.return_type)(context, builder)
     strides = [source.itemsize]
@@ -71,7 +71,7 @@ def _bits_of_interpreted(x: Array) -> Array:
 matrix_in: Callable[[Array, int, int], Array] = (
     _matrix_in_interpreted if INTERPRETED else cast("Any", intrinsic(_matrix_in))
 )
-#: The bits of a vector of float64, as int64.
+#: The bits of an array of float64, as int64.
 bits_of: Callable[[Array], Array] = (
     _bits_of_interpreted if INTERPRETED else cast("Any", intrinsic(_bits_of))
 )

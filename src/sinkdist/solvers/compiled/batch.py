@@ -14,8 +14,9 @@ from sinkdist.kernels.compiled import Array
 from sinkdist.problem.strength import Kind
 from sinkdist.solution.plans import ScaledPlan, entropic_plan, is_blurred, value_and_error
 from sinkdist.solution.status import Status
+from sinkdist.solvers.compiled import lam_search
 from sinkdist.solvers.compiled.algorithm1 import algorithm1_block
-from sinkdist.solvers.compiled.constrained import constrain_each
+from sinkdist.solvers.compiled.lam_search import constrain_each
 from sinkdist.solvers.compiled.pair import (
     block_of,
     fall_back,
@@ -224,7 +225,7 @@ def _constrain(task: Task, R: Array, C: Array, sizes: Array, answers: Answers) -
     """The hard constraint for each pair in compiled chunks; what is left over is solved alone."""
     R, C = (np.array(in_double(H), order="C") for H in (R, C))
     act, spread = np.full(len(C), HANDED_OVER), task.ground.max - task.ground.min
-    nothing = np.zeros((0, 0))
+    nothing, scratch = np.zeros((0, 0)), lam_search.scratch_for(R, C)
     step = max(1, int(_CHUNK / (100 * sizes.mean())))
     for first in range(0, len(C), step):
         if task.stop.is_set():
@@ -232,7 +233,7 @@ def _constrain(task: Task, R: Array, C: Array, sizes: Array, answers: Answers) -
         constrain_each(
             task.ground.costs, R, C, first, min(first + step, len(C)), task.strength.alpha,
             task.tol, task.max_iter, spread, answers.value, answers.error, answers.n_iter,
-            answers.lam, act, task.stop.flag, nothing, nothing,
+            answers.lam, act, task.stop.flag, nothing, nothing, *scratch,
         )  # fmt: skip
     answers.status[:], answers.solver[:] = Status.CONVERGED, CONSTRAINED
     for k in np.flatnonzero(act != CONVERGED):

@@ -101,7 +101,7 @@ def support(weights: Array, out: Array) -> int:
 def scratch_for(R: Array, C: Array) -> tuple[Array, Array, Array]:
     """Work space of `scale_each`: bins, vectors, and two blocks for the largest pair."""
     d1, d2 = R.shape[1], C.shape[1]
-    largest = _most_bins(R) * _most_bins(C)
+    largest = most_bins(R) * most_bins(C)
     return (
         np.empty(d1 + d2, np.int64),
         np.empty(2 * d1 + 3 * d2 + FIELDS),
@@ -109,7 +109,7 @@ def scratch_for(R: Array, C: Array) -> tuple[Array, Array, Array]:
     )
 
 
-def _most_bins(H: Array) -> int:
+def most_bins(H: Array) -> int:
     """The most bins with mass that one of the histograms has."""
     return int(np.count_nonzero(H, axis=1).max(initial=0))
 
@@ -141,7 +141,11 @@ def scale_each(
         at = FIELDS
         r, u = vectors[at : at + m], vectors[at + m : at + 2 * m]
         at += 2 * m
-        c, v, acc = vectors[at : at + n], vectors[at + n : at + 2 * n], vectors[at + 2 * n : at + 3 * n]
+        c, v, acc = (
+            vectors[at : at + n],
+            vectors[at + n : at + 2 * n],
+            vectors[at + 2 * n : at + 3 * n],
+        )
         for a in range(m):
             r[a], u[a] = R[i, rows[a]], 1.0
         for b in range(n):
