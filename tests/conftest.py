@@ -8,6 +8,8 @@ from hypothesis import HealthCheck, settings
 
 # A first call compiles, so the time of one example says nothing. Where changes are checked, the
 # same examples are drawn every time: a failure there belongs to the change.
+os.environ.setdefault("SINKDIST_QUIET", "1")  # no line on stderr while kernels are compiled
+
 settings.register_profile(
     "sinkdist",
     deadline=None,

@@ -8,6 +8,7 @@
       |-- certificates.py   what is known of pairs, as lines of text
       |-- stored.py         info, export
       |-- reproduce.py      reproduce
+      |-- warmup.py         warmup
       `-- mistakes.py       from errors and warnings to one sentence and an exit code
 
 A command reads its arguments and calls the package. What it needs is imported when it runs, so that
@@ -22,7 +23,7 @@ from typing import Annotated
 import typer
 
 from sinkdist import __version__
-from sinkdist.cli import computing, reproduce, stored
+from sinkdist.cli import computing, reproduce, stored, warmup
 from sinkdist.cli.mistakes import quiet, report_errors
 from sinkdist.cli.options import Workers, examples
 
@@ -67,6 +68,7 @@ app.command(epilog=computing.DISTANCE_EXAMPLES)(computing.distance)
 app.command(epilog=stored.INFO_EXAMPLES)(stored.info)
 app.command(epilog=stored.EXPORT_EXAMPLES)(stored.export)
 app.command(epilog=reproduce.EXAMPLES)(reproduce.reproduce)
+app.command(epilog=warmup.EXAMPLES)(warmup.warmup)
 
 
 @app.command(epilog=examples("sinkdist demo --n 500 --out pictures"))

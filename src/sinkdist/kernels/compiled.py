@@ -165,10 +165,13 @@ def lock_folder() -> Path:
 
 
 def _publish(dispatcher: Any) -> None:
-    """Make a loaded kernel known to LLVM by name, and have kernels call it by that name."""
-    if hasattr(dispatcher, "symbol"):
+    """Make a loaded kernel known to LLVM by name, and have kernels call it by that name.
+
+    Python may call it with other types than the declared ones, kernels may not.
+    """
+    loaded = dispatcher.overloads.get(dispatcher.declared)
+    if loaded is None or hasattr(dispatcher, "symbol"):
         return
-    (loaded,) = dispatcher.overloads.values()
     kernel, context = dispatcher.py_func, dispatcher.targetctx
     dispatcher.symbol = f"{kernel.__module__}.{kernel.__qualname__}"
     address = loaded.library.get_pointer_to_function(loaded.fndesc.llvm_func_name)
