@@ -145,17 +145,24 @@ def _compile_in_turn(dispatcher: Any) -> None:
     """
     compiler, cache, context = dispatcher._compiler, dispatcher._cache, dispatcher.targetctx
     cache._cache_file._source_stamp = source_stamp(Path(__file__).parents[1])
-    compile_it = compiler.compile
+    compile_it, save_it = compiler.compile, cache.save_overload
+    loaded: list[Any] = []
 
     def compile_or_load(arguments: Any, return_type: Any) -> Any:
         if compiling.begin(lock_folder()):
             found = cache.load_overload(arguments, context)
             if found is not None:
                 context.insert_user_function(found.entry_point, found.fndesc, [found.library])
+                loaded.append(found)
                 return found
         compiling.announce()
         return compile_it(arguments, return_type)
 
+    def save_what_is_new(signature: Any, result: Any) -> None:
+        if not any(result is found for found in loaded):
+            save_it(signature, result)
+
+    cache.save_overload = save_what_is_new
     compiler.compile = compile_or_load
 
 
