@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+os.environ.setdefault("SINKDIST_QUIET", "1")  # no line on stderr while kernels are compiled
+
 # A first call compiles, so the time of one example says nothing. The same examples are drawn every
 # time: a failure belongs to the change at hand. The random search is the fuzzer's.
 settings.register_profile(
@@ -32,6 +34,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def command(monkeypatch, capsys):
     """Run `sinkdist` with arguments; gives the exit code, stdout and stderr."""
     from sinkdist.cli import main
+
+    # A first call compiles, and on a busy machine for longer than it takes to write of progress.
+    monkeypatch.setattr("sinkdist.scale.bar.SECONDS_BETWEEN_LINES", 1e9)
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["sinkdist", *map(str, arguments)])

@@ -8,6 +8,7 @@
       |-- certificates.py   what is known of pairs, as lines of text
       |-- stored.py         info, export
       |-- plugins.py        commands of other distributions, such as reproduce and demo
+      |-- warmup.py         warmup
       `-- mistakes.py       from errors and warnings to one sentence and an exit code
 
 A command reads its arguments and calls the package. What it needs is imported when it runs, so that
@@ -21,7 +22,7 @@ from typing import Annotated
 import typer
 
 from sinkdist import __version__
-from sinkdist.cli import computing, stored
+from sinkdist.cli import computing, stored, warmup
 from sinkdist.cli.mistakes import quiet, report_errors
 from sinkdist.cli.options import examples
 from sinkdist.cli.plugins import Commands
@@ -65,6 +66,7 @@ app.command(epilog=computing.PAIRWISE_EXAMPLES)(computing.pairwise)
 app.command(epilog=computing.DISTANCE_EXAMPLES)(computing.distance)
 app.command(epilog=stored.INFO_EXAMPLES)(stored.info)
 app.command(epilog=stored.EXPORT_EXAMPLES)(stored.export)
+app.command(epilog=warmup.EXAMPLES)(warmup.warmup)
 
 
 def main() -> None:

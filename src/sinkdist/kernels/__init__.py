@@ -1,6 +1,8 @@
 """Compute primitives: arrays in, arrays out, no checks, no threads of their own.
 
-compiled     the decorator, one set of flags for all kernels
+compiled     the decorators, one set of flags for all kernels
+compiling    what surrounds a first compilation: a lock, and one line on stderr
+views        other views of a work space
 pair         sweeps and sums of one pair, each one read of its kernel
 exponential  fast exponentials; the stabilised kernel; log-domain updates
 hessian      products for Newton's method, dense and sparse

@@ -1,36 +1,46 @@
-"""How passes are compiled: decorators that give every kernel the same flags and one version.
+"""How kernels are compiled: decorators that give every kernel the same flags and one version.
 
 The flags let LLVM vectorise sums and fuse multiply-adds. ``nnan`` and ``ninf`` are left out on
 purpose: they would fold away the guards that notice an unrepresentable scaling.
-Importing this module imports Numba; nothing outside ``passes`` and the bodies of solvers does.
+Importing this module imports Numba; nothing outside ``kernels`` and the bodies of solvers does.
 
-One version: Numba links a copy of every kernel into each kernel that calls it, optimises the copy
-once more, and lets the copy that was loaded first answer for all of the same name. With reordered
-sums the copies differ in their last bits, and a search that adapts to them in more than that; so
-results would depend on what a process called before. Hence a kernel that others call is `shared`:
-it has one declared signature, is never inlined by LLVM (`one_version`), and is always loaded, in
-the version compiled on its own, before any kernel that holds a copy of it.
+One version: left to itself, Numba links a copy of every kernel into each kernel that calls it and
+optimises the copy once more. That made up half of the time to compile; and with reordered sums the
+copies differ in their last bits, and a search that adapts to them in more than that, so results
+would depend on what a process called before. Hence a kernel that others call is `shared`: it has
+one declared signature, is loaded before any kernel that calls it, and is called by a symbol
+(`_publish`) where Numba would link a copy. `one_version` keeps LLVM from inlining it into the
+wrapper by which Python calls it.
+
+Kernels are plain loops over arrays that are handed in. Array expressions, assignments to slices,
+``reshape``, ``view`` and ``np.zeros`` compile as well, but each pulls in code of Numba's own, up to
+the formatting of error messages, which takes longer than all the rest of a kernel.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeVar, cast
 
+import llvmlite.binding as llvm
 import numba
 import numpy.typing as npt
 from numba import njit, types
+from numba.core.compiler_lock import global_compiler_lock
 from numba.extending import intrinsic
 
 from sinkdist.interrupts import Stop, beside_main
+from sinkdist.kernels.compiling import compiling, source_stamp
 
 Array = npt.NDArray[Any]  #: what kernels work on; they are compiled for the dtypes they are given
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
 
 #: Whether kernels stay Python functions, for debuggers (NUMBA_DISABLE_JIT).
-_INTERPRETED = bool(cast("Any", numba).config.DISABLE_JIT)
+INTERPRETED = bool(cast("Any", numba).config.DISABLE_JIT)
 
 FASTMATH = {"reassoc", "nsz", "arcp", "contract", "afn"}
 
@@ -56,7 +66,7 @@ def shared(*signature: Any, reorder: bool = True) -> Callable[[_Kernel], _Kernel
 
     def decorate(kernel: _Kernel) -> _Kernel:
         dispatcher = _compiled(kernel, FASTMATH if reorder else FASTMATH - {"reassoc"})
-        if not _INTERPRETED:
+        if not INTERPRETED:
             cast("Any", dispatcher).declared = signature
         return dispatcher
 
@@ -84,7 +94,7 @@ def _do_nothing() -> None:
 
 #: Keeps LLVM from inlining the kernel that calls it.
 one_version: Callable[[], None] = (
-    _do_nothing if _INTERPRETED else cast("Any", intrinsic(_forbid_inlining))
+    _do_nothing if INTERPRETED else cast("Any", intrinsic(_forbid_inlining))
 )
 
 
@@ -92,11 +102,18 @@ def _compiled(
     kernel: _Kernel, fastmath: set[str], inline: Literal["never", "always"] = "never"
 ) -> _Kernel:
     """Numba's dispatcher, under the signature of the function it compiles."""
-    dispatcher = njit(
-        kernel, fastmath=fastmath, nogil=True, cache=True, error_model="numpy", inline=inline
+    dispatcher: Any = cast("Any", njit)(
+        kernel,
+        fastmath=fastmath,
+        nogil=True,
+        cache=True,
+        error_model="numpy",
+        inline=inline,
+        no_cfunc_wrapper=True,
     )
-    if not _INTERPRETED:
+    if not INTERPRETED:
         _load_callees_first(dispatcher)
+        _compile_in_turn(dispatcher)
     return cast("_Kernel", dispatcher)
 
 
@@ -106,20 +123,78 @@ def _load_callees_first(dispatcher: Any) -> None:
 
     def compile_bottom_up(signature: Any) -> Any:
         def work() -> Any:
-            _load_callees(dispatcher.py_func)
-            return compile_it(signature)
+            with compiling.scope():
+                _load_callees(dispatcher.py_func)
+                entry_point = compile_it(signature)
+                if hasattr(dispatcher, "declared"):
+                    _publish(dispatcher)
+                return entry_point
 
+        if global_compiler_lock.is_locked():  # by this thread: another would wait for it
+            return work()
         # Beside the main thread: an interrupt in the middle would leave Numba in pieces.
         return beside_main(work, Stop())
 
     dispatcher.compile = compile_bottom_up
 
 
+def _compile_in_turn(dispatcher: Any) -> None:
+    """What is really compiled, not loaded from disk, is compiled by one process at a time.
+
+    One that had to wait finds the kernel on disk.
+    """
+    compiler, cache, context = dispatcher._compiler, dispatcher._cache, dispatcher.targetctx
+    cache._cache_file._source_stamp = source_stamp(Path(__file__).parents[1])
+    compile_it, save_it = compiler.compile, cache.save_overload
+    loaded: list[Any] = []
+
+    def compile_or_load(arguments: Any, return_type: Any) -> Any:
+        if compiling.begin(lock_folder()):
+            found = cache.load_overload(arguments, context)
+            if found is not None:
+                context.insert_user_function(found.entry_point, found.fndesc, [found.library])
+                loaded.append(found)
+                return found
+        compiling.announce()
+        return compile_it(arguments, return_type)
+
+    def save_what_is_new(signature: Any, result: Any) -> None:
+        if not any(result is found for found in loaded):
+            save_it(signature, result)
+
+    cache.save_overload = save_what_is_new
+    compiler.compile = compile_or_load
+
+
+def lock_folder() -> Path:
+    """Where Numba keeps what it compiles of this module: the same folder for all processes."""
+    return Path(cast("Any", njit(_do_nothing, cache=True))._cache.cache_path)
+
+
+def _publish(dispatcher: Any) -> None:
+    """Make a loaded kernel known to LLVM by name, and have kernels call it by that name.
+
+    Python may call it with other types than the declared ones, kernels may not.
+    """
+    loaded = dispatcher.overloads.get(dispatcher.declared)
+    if loaded is None or hasattr(dispatcher, "symbol"):
+        return
+    kernel, context = dispatcher.py_func, dispatcher.targetctx
+    dispatcher.symbol = f"{kernel.__module__}.{kernel.__qualname__}"
+    address = loaded.library.get_pointer_to_function(loaded.fndesc.llvm_func_name)
+    llvm.add_symbol(dispatcher.symbol, address)
+    described = copy.copy(loaded.fndesc)
+    described.mangled_name = dispatcher.symbol
+    context.remove_user_function(loaded.entry_point)
+    context.insert_user_function(loaded.entry_point, described, ())  # and no library to link
+
+
 def _load_callees(function: Callable[..., Any]) -> None:
     """Load every shared kernel that a function calls, also by way of its parts."""
     for callee in _callees(function):
         if hasattr(callee, "declared"):
-            callee.compile(callee.declared)
+            if not hasattr(callee, "symbol"):
+                callee.compile(callee.declared)
         else:  # a part, which has no version of its own
             _load_callees(callee.py_func)
 

@@ -23,6 +23,7 @@ from sinkdist.kernels.compiled import (
     one_version,
     shared,
 )
+from sinkdist.kernels.views import bits_of
 
 FLOOR = -690.0
 CEILING = 690.0
@@ -63,7 +64,7 @@ def gibbs_kernel(M: Array, lam: float, K: Array) -> None:
     """``K = exp(-lam M)``, computed in float64 whatever the dtype of ``K``."""
     m, n = M.shape
     row, exponents = np.empty(n), np.empty(n, np.int64)
-    bits = row.view(np.int64)
+    bits = bits_of(row)
     for i in range(m):
         for j in range(n):
             row[j] = -lam * M[i, j]
@@ -118,9 +119,10 @@ def log_column_update(
     Sums run over rows of ``M``, in step for all columns, so that memory is read in order.
     """
     m, n = M.shape
-    exponents = np.empty(n, np.int64)
-    top = np.full(n, -np.inf)
-    new = np.zeros(n)
+    top, new, exponents = np.empty(n), np.empty(n), np.empty(n, np.int64)
+    for j in range(n):
+        top[j] = -np.inf
+        new[j] = 0.0
     for i in range(m):
         for j in range(n):
             top[j] = max(top[j], lam * (f[i] - M[i, j]))
@@ -135,5 +137,6 @@ def log_column_update(
         new[j] = (math.log(c[j]) - top[j] - math.log(new[j])) / lam
         error += c[j] * abs(math.exp(min(lam * (g[j] - new[j]), 700.0)) - 1.0)
     if error > tol:
-        g[:] = new
+        for j in range(n):
+            g[j] = new[j]
     return error

@@ -10,7 +10,8 @@ newton       Newton's method on the dual of one pair
 ladder       Newton at a large lam, by way of smaller ones
 log          plain sweeps in the log domain
 limit        a lam beyond floats: the exact distance answers
-constrained  the hard constraint: the search for lam
+constrained  the hard constraint: what is proven of the search for lam, and what if it fails
+lam_search   the compiled search
 exact        the exact distance: a closed form or a network simplex
 rational     the exact distance in integers, for what defeats floats
 symmetric    a histogram against itself

@@ -20,7 +20,7 @@ from sinkdist.solvers.compiled.algorithm1 import algorithm1_block
 from sinkdist.solvers.compiled.pair import fall_back, is_hopeless, may_be_hopeless
 from sinkdist.solvers.compiled.products import scale_block
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, OVERFLOW, RUNNING
-from sinkdist.solvers.compiled.scaling import LONG, scale_each
+from sinkdist.solvers.compiled.scaling import LONG, scale_each, scratch_for
 from sinkdist.solvers.outcome import ALGORITHM1, Answers, potential
 from sinkdist.solvers.prepared import Prepared
 
@@ -165,10 +165,11 @@ def _one_by_one(
     R, C = (np.array(in_double(H), order="C") for H in (R, C))
     value, error = np.full(pairs, np.nan), np.full(pairs, np.inf)
     n_iter, act, relaxed = np.zeros(pairs, np.int64), np.full(pairs, RUNNING), np.zeros(pairs, bool)
-    following = 0
+    following, scratch = 0, scratch_for(R, C)
     while following < pairs and not task.stop.is_set():
         following = scale_each(
             gibbs.kernel, task.ground.dense, R, C, following, _CHUNK, task.tol,
             patience, task.max_iter, task.keep_potentials, value, error, n_iter, act, relaxed, U, V,
+            *scratch,
         )  # fmt: skip
     return value, error, n_iter, act, relaxed

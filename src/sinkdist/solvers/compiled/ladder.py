@@ -233,6 +233,7 @@ def _newton_on(
     m, n = K.shape
     at_once = max(2, int(WORK / (m * n)))
     u, v, acc = np.empty(m), np.ones(n), np.empty(n)
+    scratch = newton.scratch_for(m, n)
     control[newton.READS], control[newton.DAMPING] = 0.0, newton.DAMPED
     for _ in range(PLAIN_SWEEPS):
         if not row_pass(K, r, v, u, acc) or not acc.min() > 0.0:
@@ -241,6 +242,6 @@ def _newton_on(
     while True:
         stop.check()
         until = float(min(control[newton.READS] + at_once, allowance))
-        act, error = newton.newton_pair(K, r, c, u, v, acc, control, tol, until)
+        act, error = newton.newton_pair(K, r, c, u, v, acc, control, tol, until, *scratch)
         if act != RUNNING or control[newton.READS] >= allowance or newton.needs_absorption(v):
             return u, v, act, error, PLAIN_SWEEPS + int(control[newton.READS])

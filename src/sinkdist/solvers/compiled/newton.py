@@ -10,13 +10,14 @@ where a Newton step overshoots while all others are right, so steps are clipped 
 from __future__ import annotations
 
 import math
-from collections import namedtuple
 
 import numpy as np
 
 from sinkdist.kernels.compiled import (
+    BOOL,
     FLOAT,
     MATRIX,
+    SHORT_INTEGERS,
     VECTOR,
     Array,
     one_version,
@@ -31,6 +32,7 @@ from sinkdist.kernels.hessian import (
     sparsify,
 )
 from sinkdist.kernels.pair import row_pass
+from sinkdist.kernels.views import matrix_in
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, OVERFLOW, RUNNING
 
 # A pair's control numbers; READS counts reads of the dense kernel, the unit of `n_iter`.
@@ -46,7 +48,11 @@ REFUSALS = 12
 DAMPED = 1e-2  #: how much of the diagonal is added at first
 NARROWEST, WIDEST = 1.0, 64.0  #: limits of the trust region
 
-Work = namedtuple("Work", "g y v0 u0 acc0 sums diagonal scale cg starts columns values")
+# Rows of the work space over columns, and over rows of the kernel.
+GRADIENT, STEP, V_BEFORE, ACC_BEFORE, SUMS, DIAGONAL = range(6)
+RESIDUAL, PRECONDITIONED, DIRECTION, PRODUCT, SCRATCH = range(6, 11)
+U_BEFORE, SCALE = range(2)
+OVER_COLUMNS, OVER_ROWS = 11, 2
 
 
 @part
@@ -57,24 +63,31 @@ def begin(control: Array) -> None:
     control[READS] = 0.0
 
 
-@shared(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, FLOAT, FLOAT)
+def scratch_for(m: int, n: int) -> tuple[Array, Array]:
+    """Work space of `newton_pair` for pairs of up to so many bins: numbers and indices."""
+    room = int(DENSE * m * n) + n
+    return np.empty(OVER_COLUMNS * n + OVER_ROWS * m + room), np.empty(m + 1 + room, np.int32)
+
+
+@shared(
+    MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, FLOAT, FLOAT, VECTOR, SHORT_INTEGERS
+)
 def newton_pair(
     K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array, control: Array,
-    tol: float, reads: float,
+    tol: float, reads: float, numbers: Array, indices: Array,
 ) -> tuple[int, float]:  # fmt: skip
     """Newton until ``READS`` reaches ``reads``; how the pair stands and the columns' L1 error.
 
     On return the rows of ``diag(u) K diag(v)`` are exact. HANDED_OVER means that no step was an
-    improvement; RUNNING may also mean that the scalings have gone `far`.
+    improvement; RUNNING may also mean that the scalings have gone `far`. The last two are
+    `scratch_for` the pair.
     """
     one_version()
     m, n = K.shape
-    room = int(DENSE * m * n) + n
-    work = Work(
-        np.empty(n), np.empty(n), np.empty(n), np.empty(m), np.empty(n), np.empty(n), np.empty(n),
-        np.empty(m), np.empty((5, n)), np.empty(m + 1, np.int32), np.empty(room, np.int32),
-        np.empty(room),
-    )  # fmt: skip
+    at, room = OVER_COLUMNS * n + OVER_ROWS * m, int(DENSE * m * n) + n
+    W, S = matrix_in(numbers, OVER_COLUMNS, n), matrix_in(numbers[OVER_COLUMNS * n :], OVER_ROWS, m)
+    starts, columns = indices[: m + 1], indices[m + 1 : m + 1 + room]
+    values = numbers[at : at + room]
     sparse, stepping, refused = m > 0, False, 0
     error, dual, gain, radius, longest = np.inf, 0.0, 0.0, control[RADIUS], 0.0
     while True:
@@ -82,30 +95,46 @@ def newton_pair(
         ok = row_pass(K, r, v, u, acc)
         if not ok and not stepping:
             return OVERFLOW, np.inf
+        before = dual
+        dual = _dual(r, c, u, v) if ok else before
         if stepping:
-            ratio = (_dual(r, c, u, v) - dual) / gain if ok else -1.0  # 1/2 if Newton was right
+            ratio = (dual - before) / gain if ok else -1.0  # 1/2 if Newton was right
             if not (ok and (ratio > 1e-3 or _column_error(c, v, acc) < 0.5 * error)):
+                dual = before
                 refused += 1
                 if refused == REFUSALS:
-                    u[:], v[:], acc[:] = work.u0, work.v0, work.acc0
+                    for i in range(m):
+                        u[i] = S[U_BEFORE, i]
+                    for j in range(n):
+                        v[j], acc[j] = W[V_BEFORE, j], W[ACC_BEFORE, j]
                     return HANDED_OVER, error
                 radius = 0.3 * min(radius, longest)
-                gain = _step(c, v, work, radius)
+                gain = _step(v, W, radius)
                 continue
             _adapt(control, ratio, radius, longest > radius)
-        error, dual = _gradient(c, v, acc, work.g), _dual(r, c, u, v)
+        error = _gradient(c, v, acc, W)
         if error <= tol:
             return CONVERGED, error
         if control[READS] >= reads or needs_absorption(v):
             return RUNNING, error
-        work.u0[:], work.v0[:], work.acc0[:] = u, v, acc
-        sparse = _assemble(K, r, c, u, v, acc, control, work, sparse)
+        for i in range(m):
+            S[U_BEFORE, i] = u[i]
+        for j in range(n):
+            W[V_BEFORE, j], W[ACC_BEFORE, j] = v[j], acc[j]
+        control[READS] += 1.0
+        damping = control[DAMPING]
+        if sparse:
+            cut = CUT / max(m, n)
+            sparse = sparsify(K, u, v, r, c, cut, starts, columns, values) >= 0
+        _diagonals(K, r, u, v, acc, W, S, starts, columns, values, damping, sparse)
         forcing = min(FORCING, math.sqrt(error))
-        taken = _conjugate_gradients(K, r, v, work, control[DAMPING], forcing, sparse)
+        taken = _conjugate_gradients(
+            K, r, v, W, S, starts, columns, values, damping, forcing, sparse
+        )
         if not sparse:
             control[READS] += taken
-        radius, longest = control[RADIUS], _centre(c, work.y)
-        gain = _step(c, v, work, radius)
+        radius, longest = control[RADIUS], _centre(c, W)
+        gain = _step(v, W, radius)
         stepping, refused = True, 0
 
 
@@ -120,8 +149,9 @@ def needs_absorption(v: Array) -> bool:
 
 
 @part
-def _gradient(c: Array, v: Array, acc: Array, g: Array) -> float:
-    """``g = c - P^T 1``; returns its L1 norm."""
+def _gradient(c: Array, v: Array, acc: Array, W: Array) -> float:
+    """The gradient ``c - P^T 1``; returns its L1 norm."""
+    g = W[GRADIENT]
     error = 0.0
     for j in range(c.size):
         g[j] = c[j] - v[j] * acc[j]
@@ -140,67 +170,65 @@ def _dual(r: Array, c: Array, u: Array, v: Array) -> float:
     return total
 
 
-@part
-def _assemble(
-    K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array, control: Array,
-    work: Work, sparse: bool,
-) -> bool:  # fmt: skip
-    """Prepare products with the Hessian; whether a sparse copy of ``P`` is good for them."""
-    m, n = K.shape
-    control[READS] += 1.0
-    if sparse:
-        cut = CUT / max(m, n)
-        sparse = sparsify(K, u, v, r, c, cut, work.starts, work.columns, work.values) >= 0
-    if sparse:
-        sparse_diagonals(work.starts, work.columns, work.values, r, work.sums, work.diagonal)
-    else:
-        for i in range(m):
-            work.scale[i] = u[i] * u[i] / r[i]
-        dense_diagonal(K, work.scale, work.diagonal)
-        for j in range(n):
-            work.sums[j] = v[j] * acc[j]
-            work.diagonal[j] *= v[j] * v[j]
-    for j in range(n):
-        left = max(work.sums[j] - work.diagonal[j], 0.0)
-        work.diagonal[j] = left + (control[DAMPING] + 1e-13) * work.sums[j]
-    return sparse
-
-
-@part
-def _hessian(
-    K: Array, r: Array, v: Array, work: Work, damping: float, sparse: bool,
-    p: Array, Hp: Array, scratch: Array,
+@shared(
+    MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, MATRIX, SHORT_INTEGERS, SHORT_INTEGERS, VECTOR,
+    FLOAT, BOOL,
+)  # fmt: skip
+def _diagonals(
+    K: Array, r: Array, u: Array, v: Array, acc: Array, W: Array, S: Array,
+    starts: Array, columns: Array, values: Array, damping: float, sparse: bool,
 ) -> None:  # fmt: skip
-    """``Hp = (diag((1 + damping) sums) - P^T diag(1/r) P) p``."""
+    """Column sums of the plan, and the diagonal of the damped Hessian."""
+    one_version()
+    sums, diagonal, scale = W[SUMS], W[DIAGONAL], S[SCALE]
     if sparse:
-        sparse_product(work.starts, work.columns, work.values, r, p, Hp)
+        sparse_diagonals(starts, columns, values, r, sums, diagonal)
     else:
-        for j in range(p.size):
-            scratch[j] = v[j] * p[j]
-        dense_product(K, scratch, work.scale, Hp)
-        for j in range(p.size):
-            Hp[j] *= v[j]
-    for j in range(p.size):
-        Hp[j] = (1.0 + damping) * work.sums[j] * p[j] - Hp[j]
+        for i in range(r.size):
+            scale[i] = u[i] * u[i] / r[i]
+        dense_diagonal(K, scale, diagonal)
+        for j in range(v.size):
+            sums[j] = v[j] * acc[j]
+            diagonal[j] *= v[j] * v[j]
+    for j in range(v.size):
+        left = max(sums[j] - diagonal[j], 0.0)
+        diagonal[j] = left + (damping + 1e-13) * sums[j]
 
 
-@part
+@shared(
+    MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, SHORT_INTEGERS, SHORT_INTEGERS, VECTOR, FLOAT, FLOAT,
+    BOOL,
+)  # fmt: skip
 def _conjugate_gradients(
-    K: Array, r: Array, v: Array, work: Work, damping: float, forcing: float, sparse: bool
-) -> int:
+    K: Array, r: Array, v: Array, W: Array, S: Array,
+    starts: Array, columns: Array, values: Array, damping: float, forcing: float, sparse: bool,
+) -> int:  # fmt: skip
     """Solve ``H y = g`` to the accuracy ``forcing``, preconditioned by the diagonal; the steps."""
+    one_version()
     n = v.size
-    y, residual, z, p, Hp = work.y, work.cg[0], work.cg[1], work.cg[2], work.cg[3]
+    g, y, sums, diagonal = W[GRADIENT], W[STEP], W[SUMS], W[DIAGONAL]
+    residual, z, p, Hp = W[RESIDUAL], W[PRECONDITIONED], W[DIRECTION], W[PRODUCT]
+    scratch, scale = W[SCRATCH], S[SCALE]
     energy = 0.0
     for j in range(n):
         y[j] = 0.0
-        residual[j] = work.g[j]
-        z[j] = residual[j] / work.diagonal[j]
+        residual[j] = g[j]
+        z[j] = residual[j] / diagonal[j]
         p[j] = z[j]
         energy += z[j] * residual[j]
     target = forcing * forcing * energy
     for step in range(CG_STEPS):
-        _hessian(K, r, v, work, damping, sparse, p, Hp, work.cg[4])
+        # Hp = (diag((1 + damping) sums) - P^T diag(1/r) P) p
+        if sparse:
+            sparse_product(starts, columns, values, r, p, Hp)
+        else:
+            for j in range(n):
+                scratch[j] = v[j] * p[j]
+            dense_product(K, scratch, scale, Hp)
+            for j in range(n):
+                Hp[j] *= v[j]
+        for j in range(n):
+            Hp[j] = (1.0 + damping) * sums[j] * p[j] - Hp[j]
         curvature = 0.0
         for j in range(n):
             curvature += p[j] * Hp[j]
@@ -212,7 +240,7 @@ def _conjugate_gradients(
         for j in range(n):
             y[j] += length * p[j]
             residual[j] -= length * Hp[j]
-            z[j] = residual[j] / work.diagonal[j]
+            z[j] = residual[j] / diagonal[j]
             energy += z[j] * residual[j]
         if energy <= target:
             return step + 1
@@ -231,8 +259,9 @@ def _column_error(c: Array, v: Array, acc: Array) -> float:
 
 
 @part
-def _centre(c: Array, y: Array) -> float:
+def _centre(c: Array, W: Array) -> float:
     """Take the mean under ``c`` off a step, which only shifts mass between scalings; its length."""
+    y = W[STEP]
     mean, longest = 0.0, 0.0
     for j in range(y.size):
         mean += c[j] * y[j]
@@ -242,14 +271,16 @@ def _centre(c: Array, y: Array) -> float:
     return longest
 
 
-@part
-def _step(c: Array, v: Array, work: Work, radius: float) -> float:
+@shared(VECTOR, MATRIX, FLOAT)
+def _step(v: Array, W: Array, radius: float) -> float:
     """Go from ``v0`` along ``y``, clipped bin by bin; the gain that the gradient promises."""
+    one_version()
+    g, y, before = W[GRADIENT], W[STEP], W[V_BEFORE]
     gain = 0.0
     for j in range(v.size):
-        step = min(max(work.y[j], -radius), radius)
-        gain += work.g[j] * step
-        v[j] = work.v0[j] * math.exp(step)
+        step = min(max(y[j], -radius), radius)
+        gain += g[j] * step
+        v[j] = before[j] * math.exp(step)
     return gain
 
 

@@ -41,7 +41,8 @@ RELAXED_WINDOW = 8  #: relaxed ones: their error may grow for a few sweeps befor
 @part
 def begin(state: Array) -> None:
     """A fresh pair: plain sweeps."""
-    state[:] = 0.0
+    for field in range(FIELDS):
+        state[field] = 0.0
     state[OMEGA] = 1.0
     state[RESUME] = 1.0
 

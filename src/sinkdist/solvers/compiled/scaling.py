@@ -21,6 +21,7 @@ from sinkdist.kernels.compiled import (
     shared,
 )
 from sinkdist.kernels.pair import gather, plan_cost, relaxed_column_step, relaxed_row_pass, row_pass
+from sinkdist.kernels.views import matrix_in
 from sinkdist.solvers.compiled.relaxation import (
     CONVERGED,
     FIELDS,
@@ -97,11 +98,28 @@ def support(weights: Array, out: Array) -> int:
     return count
 
 
+def scratch_for(R: Array, C: Array) -> tuple[Array, Array, Array]:
+    """Work space of `scale_each`: bins, vectors, and two blocks for the largest pair."""
+    d1, d2 = R.shape[1], C.shape[1]
+    largest = most_bins(R) * most_bins(C)
+    return (
+        np.empty(d1 + d2, np.int64),
+        np.empty(2 * d1 + 3 * d2 + FIELDS),
+        np.empty(2 * largest),
+    )
+
+
+def most_bins(H: Array) -> int:
+    """The most bins with mass that one of the histograms has."""
+    return int(np.count_nonzero(H, axis=1).max(initial=0))
+
+
 @compiled
 def scale_each(
     K: Array, M: Array, R: Array, C: Array, first: int, reads: float,
     tol: float, limit: float, max_iter: int, keep: bool,
     value: Array, error: Array, n_iter: Array, act: Array, relaxed: Array, U: Array, V: Array,
+    bins: Array, vectors: Array, blocks: Array,
 ) -> int:  # fmt: skip
     """Scale the pairs of a tile from ``first`` on, one after another on their own bins.
 
@@ -109,27 +127,34 @@ def scale_each(
     to go on with. ``R`` has one row (shared) or one per pair. Scalings go to ``U, V`` where
     ``keep`` says so, 0 on bins without mass. A pair that has not converged within ``max_iter``
     sweeps keeps RUNNING; HANDED_OVER and OVERFLOW ones are left for another solver, and so is, as
-    LONG, one that would take more than ``reads`` by itself.
+    LONG, one that would take more than ``reads`` by itself. The last three are `scratch_for`.
     """
     d1, d2 = K.shape
-    rows, columns = np.empty(d1, np.int64), np.empty(d2, np.int64)
-    kernel, costs = np.empty(0, K.dtype), np.empty(0)
-    state = np.empty(FIELDS)
+    state = vectors[:FIELDS]
     left = reads
     for k in range(first, C.shape[0]):
         if left <= 0.0:
             return k
         i = k if R.shape[0] > 1 else 0
-        m, n = support(R[i], rows), support(C[k], columns)
-        r, c = R[i][rows[:m]], C[k][columns[:n]]
+        m, n = support(R[i], bins), support(C[k], bins[d1:])
+        rows, columns = bins[:m], bins[d1 : d1 + n]
+        at = FIELDS
+        r, u = vectors[at : at + m], vectors[at + m : at + 2 * m]
+        at += 2 * m
+        c, v, acc = (
+            vectors[at : at + n],
+            vectors[at + n : at + 2 * n],
+            vectors[at + 2 * n : at + 3 * n],
+        )
+        for a in range(m):
+            r[a], u[a] = R[i, rows[a]], 1.0
+        for b in range(n):
+            c[b], v[b] = C[k, columns[b]], 1.0
         whole = m == d1 and n == d2
-        if not whole and kernel.size < m * n:
-            kernel, costs = np.empty(m * n, K.dtype), np.empty(m * n)
-        sub_K = K if whole else kernel[: m * n].reshape((m, n))
-        sub_M = M if whole else costs[: m * n].reshape((m, n))
+        sub_K = K if whole else matrix_in(blocks, m, n)
+        sub_M = M if whole else matrix_in(blocks[m * n :], m, n)
         if not whole:
-            gather(K, rows[:m], columns[:n], sub_K)
-        u, v, acc = np.ones(m), np.ones(n), np.empty(n)
+            gather(K, rows, columns, sub_K)
         begin(state)
         sweeps = min(max_iter, int(reads / (m * n)) + 1)
         act[k], error[k] = scale_pair(sub_K, r, c, u, v, acc, state, tol, limit, sweeps)
@@ -142,7 +167,7 @@ def scale_each(
             error[k] = rows_exact(sub_K, r, c, u, v, acc)
         if act[k] == CONVERGED or act[k] == RUNNING:
             if not whole:
-                gather(M, rows[:m], columns[:n], sub_M)
+                gather(M, rows, columns, sub_M)
             value[k] = plan_cost(sub_K, sub_M, u, v)
             if keep:
                 for a in range(m):

@@ -15,8 +15,9 @@ from sinkdist.problem.stopping import Stopping
 from sinkdist.solution.certificates import least_at, rounding_of
 from sinkdist.solution.plans import Plan
 from sinkdist.solvers.bins import in_double
-from sinkdist.solvers.compiled.constrained import constrain_each, constrained_pair, is_vacuous
+from sinkdist.solvers.compiled.constrained import constrained_pair, is_vacuous
 from sinkdist.solvers.compiled.exact import load_simplex
+from sinkdist.solvers.compiled.lam_search import constrain_each, scratch_for
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER
 from sinkdist.solvers.members.base import Member, Solved
 from sinkdist.solvers.members.exact import exact_outcome, knows_metric
@@ -106,7 +107,7 @@ class Constrained(Member):
             return
         R, C = (np.array(in_double(H), order="C") for H in (R, C))
         act, spread = np.full(len(C), HANDED_OVER), task.ground.max - task.ground.min
-        nothing = np.zeros((0, 0))
+        nothing, scratch = np.zeros((0, 0)), scratch_for(R, C)
         step = max(1, int(_CHUNK / (100 * sizes.mean())))
         for first in range(0, len(C), step):
             if task.stop.is_set():
@@ -114,7 +115,7 @@ class Constrained(Member):
             constrain_each(
                 task.ground.dense, R, C, first, min(first + step, len(C)), self.alpha,
                 task.tol, task.max_iter, spread, answers.value, answers.error, answers.n_iter,
-                answers.lam, act, task.stop.flag, nothing, nothing,
+                answers.lam, act, task.stop.flag, nothing, nothing, *scratch,
             )  # fmt: skip
         answers.status[:], answers.solver[:] = STATUS_CONVERGED, CONSTRAINED
         for k in np.flatnonzero(act != CONVERGED):

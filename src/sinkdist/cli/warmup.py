@@ -1,0 +1,132 @@
+"""The command that compiles everything beforehand: for images, clusters and lecture halls.
+
+Kernels are compiled on first use and kept on disk by Numba. `CALLS` is a table of calls that
+together use every kernel, in every type that it is compiled for.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from sinkdist.cli.mistakes import stoppable
+from sinkdist.cli.options import examples
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["CALLS", "EXAMPLES", "cache_folder", "warm_up", "warmup"]
+
+EXAMPLES = examples("sinkdist warmup", "NUMBA_CACHE_DIR=/opt/numba sinkdist warmup")
+
+#: Histograms of one dtype, and costs.
+Call = Callable[["npt.NDArray[Any]", "npt.NDArray[Any]"], object]
+
+
+def _pairs_at(lam: float) -> Call:
+    """One pair, with its certificate, and some pairs."""
+
+    def call(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
+        import sinkdist as sd
+
+        _ = sd.solve(X[0], X[1], M, lam=lam).emd_bounds
+        sd.pairwise(X[:4], ground=M, lam=lam, workers=1)
+
+    return call
+
+
+def _verbs(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
+    """What else there is to ask of a penalised distance."""
+    import sinkdist as sd
+
+    sd.pairwise(X, ground=M, lam=1.0, workers=1)  # as a block of matrix products
+    sd.solve(X[0], X[1], M, lam=30.0, solver="log")
+    for lam in (9.0, 1e4):
+        sd.distance(X[0], X[1], M, lam=lam, iterations=3)
+        sd.pairwise(X, ground=M, lam=lam, iterations=3, workers=1)
+    sd.divergence(X[0], X[1], M, lam=9.0)
+
+
+def _constrained(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
+    """The hard constraint."""
+    import sinkdist as sd
+
+    sd.solve(X[0], X[1], M, alpha=0.1)
+    sd.pairwise(X[:4], ground=M, alpha=0.1, workers=1)
+
+
+def _grounds(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
+    """Checks of costs, the exact distance, and the classic distances."""
+    import sinkdist as sd
+    from sinkdist import classic
+
+    ground = sd.Ground(M)
+    _ = ground.is_metric
+    ground.closest_metric()
+    sd.distance(X[0], X[1], ground, lam=float("inf"))
+    classic.chi2(X)
+    classic.total_variation(X)
+
+
+CALLS: dict[str, Call] = {
+    "pairs at a small lam": _pairs_at(9.0),
+    "pairs at a large lam": _pairs_at(2000.0),
+    "other verbs": _verbs,
+    "the hard constraint": _constrained,
+    "grounds and classic distances": _grounds,
+}
+
+
+def warm_up() -> Iterator[str]:
+    """Make the calls of the table in both types of floats; yields the name of each before it."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    bins = rng.uniform(size=(240, 2))  # enough for blocks of matrix products
+    M = np.hypot(*(bins[:, None] - bins).transpose(2, 0, 1))
+    X = rng.dirichlet(np.ones(len(M)), 10)
+    X[1::2, ::3] = 0.0
+    for name, call in CALLS.items():
+        for dtype in (np.float64, np.float32):
+            yield f"{name}, {np.dtype(dtype).name}"
+            H = X.astype(dtype)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # what converges is of no interest here
+                call(H / H.sum(axis=1, keepdims=True), M / np.median(M))
+
+
+def cache_folder() -> Path:
+    """The folder that holds everything Numba has compiled of this package."""
+    from sinkdist.kernels.pair import row_pass
+    from sinkdist.solvers.compiled.scaling import scale_pair
+
+    kernels: list[Any] = [row_pass, scale_pair]
+    return Path(os.path.commonpath([kernel.stats.cache_path for kernel in kernels]))
+
+
+def warmup() -> None:
+    """Compile everything beforehand, so that no later call has to wait for it."""
+    from rich.console import Console
+    from rich.progress import track
+
+    from sinkdist.kernels.compiling import compiling
+
+    os.environ["SINKDIST_QUIET"] = "1"
+    console, start = Console(stderr=True), time.perf_counter()
+    with stoppable("What has been compiled so far is kept."):
+        for _ in track(
+            warm_up(), "compiling", total=2 * len(CALLS), console=console, transient=True,
+            disable=not console.is_terminal,
+        ):  # fmt: skip
+            pass
+    took = time.perf_counter() - start
+    typer.echo(
+        f"Ready in {took:.1f} s, of which {compiling.seconds:.1f} s went into compiling. "
+        f"Compiled code is in {cache_folder()}"
+    )
