@@ -1,7 +1,5 @@
 """A table of known distances: the right numbers, each pair solved once, within its limit."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,17 +8,17 @@ from scipy.spatial.distance import cdist
 
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.learn.distance_table import DistanceTable
-from sinkdist.learn.hashed_rows import roll_of
+from sinkdist.learn.hashed_rows import hashed_rows
 
 ROWS = np.random.default_rng(0).dirichlet(np.ones(3), 14)
 PLENTY = 10**9
 
 
-class Question:
+class CountingSpec:
     """City-block distances that count how often they are solved; not symmetric, if asked."""
 
     dtype = np.dtype(float)
-    options = SimpleNamespace(workers=None)
+    workers = None
 
     def __init__(self, symmetric=True):
         self.is_symmetric, self.solved = symmetric, []
@@ -44,12 +42,12 @@ index = st.lists(st.integers(0, 13), min_size=1, max_size=9).map(np.array)
 @settings(max_examples=60)
 @given(st.lists(st.tuples(index, index), min_size=1, max_size=5), st.booleans())
 def test_any_calls_in_turn_are_answered_right_and_no_pair_is_solved_twice(calls, symmetric):
-    question = Question(symmetric)
+    question = CountingSpec(symmetric)
     table, told = DistanceTable(question), 0
     for x, y in calls:
         X, Y = ROWS[x], ROWS[y]
         values, solved, kept = table.distances(
-            roll_of(Histograms(X)), roll_of(Histograms(Y)), PLENTY, None
+            hashed_rows(Histograms(X)), hashed_rows(Histograms(Y)), PLENTY, None
         )
         np.testing.assert_allclose(values, question.right(X, Y), atol=1e-15)
         told += solved
@@ -60,10 +58,10 @@ def test_any_calls_in_turn_are_answered_right_and_no_pair_is_solved_twice(calls,
 
 @pytest.mark.parametrize("limit", [0, 2000, 4000])
 def test_a_small_limit_costs_time_and_no_digits(limit):
-    question = Question()
+    question = CountingSpec()
     table = DistanceTable(question)
     for x in (slice(0, 5), slice(3, 9), slice(0, 14), slice(0, 5)):
-        roll = roll_of(Histograms(ROWS[x]))
+        roll = hashed_rows(Histograms(ROWS[x]))
         values, _, kept = table.distances(roll, roll, limit, None)
         np.testing.assert_allclose(values, question.right(ROWS[x], ROWS[x]), atol=1e-15)
         assert table.nbytes <= max(limit, 0)
@@ -71,10 +69,10 @@ def test_a_small_limit_costs_time_and_no_digits(limit):
 
 
 def test_rows_that_were_never_trained_on_make_room_first():
-    question = Question()
+    question = CountingSpec()
     table = DistanceTable(question)
     train, first, second = (
-        roll_of(Histograms(ROWS[x])) for x in (slice(0, 4), slice(4, 9), slice(9, 14))
+        hashed_rows(Histograms(ROWS[x])) for x in (slice(0, 4), slice(4, 9), slice(9, 14))
     )
     limit = 8 * 4 * 9 + 150 * 13
     table.distances(train, train, limit, None)
