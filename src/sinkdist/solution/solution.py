@@ -70,18 +70,18 @@ class Solution:
     lam: Any
     potentials: tuple[Any, Any] = field(repr=False)
     ground: Any
-    r: InitVar[Histograms | None] = None
-    c: InitVar[Histograms | None] = None
-    plans: InitVar[list[Plan | None] | None] = None
-    brackets: InitVar[list[tuple[float, float] | None] | None] = None
+    _r: InitVar[Histograms | None] = None
+    _c: InitVar[Histograms | None] = None
+    _plans: InitVar[list[Plan | None] | None] = None
+    _brackets: InitVar[list[tuple[float, float] | None] | None] = None
     _evidence: Evidence = field(default=None, repr=False)  # type: ignore[assignment]
 
     def __post_init__(
-        self, r: Histograms | None, c: Histograms | None, plans: list[Plan | None] | None,
-        brackets: list[tuple[float, float] | None] | None,
+        self, _r: Histograms | None, _c: Histograms | None, _plans: list[Plan | None] | None,
+        _brackets: list[tuple[float, float] | None] | None,
     ) -> None:  # fmt: skip
-        if r is not None and c is not None:
-            object.__setattr__(self, "_evidence", HostEvidence(r, c, plans, brackets))
+        if _r is not None and _c is not None:
+            object.__setattr__(self, "_evidence", HostEvidence(_r, _c, _plans, _brackets))
 
     @property
     def converged(self) -> Any:

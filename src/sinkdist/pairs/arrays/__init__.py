@@ -4,6 +4,6 @@ reading, call   checking a call, with one look by the host
 pairs           many pairs in blocks
 exact           the exact distance, on the host
 debiased        the Sinkhorn divergence
-solution        what `solve` returns
+evidence        what the `Solution` of `solve` rests on
 verbs           `solve`, `distance`, `pairwise`
 """
