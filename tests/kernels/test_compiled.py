@@ -94,7 +94,7 @@ def test_every_kernel_is_compiled_for_one_signature(filled):
 
 def test_after_a_warmup_nothing_is_left_to_compile(filled):
     script = """
-    from sinkdist.kernels.compiled import compiling
+    from sinkdist.kernels.compiling import compiling
     sparse = np.where(X > 0.02, X, 0.0)
     for H in (X, sparse, X.astype("f4"), np.asfortranarray(X)):
         for lam in (1.0, 9.0, 100.0, 3000.0):
@@ -134,7 +134,7 @@ def test_processes_that_start_together_compile_once(tmp_path):
     print(D.tobytes().hex(), sum(row_pass.stats.cache_misses.values()))
     """
     together = [start(tmp_path, PROBLEM, script, quiet="1") for _ in range(2)]
-    values, compiled_it = zip(*(end(process)[0].split() for process in together), strict=True)
+    values, _ = zip(*(end(process)[0].split() for process in together), strict=True)
     assert values[0] == values[1]
     alone = run(tmp_path, PROBLEM, script, quiet="1")[0].split()
     assert alone == [values[0], "0"]

@@ -115,7 +115,7 @@ def warmup() -> None:
     from rich.console import Console
     from rich.progress import track
 
-    from sinkdist.kernels.compiled import compiling
+    from sinkdist.kernels.compiling import compiling
 
     os.environ["SINKDIST_QUIET"] = "1"
     console, start = Console(stderr=True), time.perf_counter()

@@ -217,10 +217,10 @@ def _solve_at(
 @part
 def _largest(x: Array) -> float:
     """The maximum, NaN where there is one."""
-    most = x[0]
+    most: float = x[0]
     for i in range(x.size):
         if math.isnan(x[i]):
-            return x[i]
+            return math.nan
         most = max(most, x[i])
     return most
 
