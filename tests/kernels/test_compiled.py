@@ -94,7 +94,7 @@ def test_every_kernel_is_compiled_for_one_signature(filled):
 
 def test_after_a_warmup_nothing_is_left_to_compile(filled):
     script = """
-    from sinkdist.kernels.compiled import compiling
+    from sinkdist.kernels.compiling import compiling
     sparse = np.where(X > 0.02, X, 0.0)
     for H in (X, sparse, X.astype("f4"), np.asfortranarray(X)):
         for lam in (1.0, 9.0, 100.0, 3000.0):

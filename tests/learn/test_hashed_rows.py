@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from sinkdist.inputs.histograms import Histograms
-from sinkdist.learn import hashed_rows
+from sinkdist.learn import hashed_rows as module
 from sinkdist.learn.hashed_rows import hashed_rows
 
 
@@ -39,7 +39,7 @@ def test_sparse_rows_have_the_digests_of_dense_ones(X):
 
 
 def test_a_zero_is_a_zero_and_the_last_bit_counts(monkeypatch):
-    monkeypatch.setattr(hashed_rows, "_AT_ONCE", 2)  # rows are looked at in blocks
+    monkeypatch.setattr(module, "_AT_ONCE", 2)  # rows are looked at in blocks
     X = np.array([[0.0, 1.0], [-0.0, 1.0], [np.nextafter(0.0, 1.0), 1.0]])
     first, second, third = hashed_rows(Histograms(X)).digests
     assert first == second != third

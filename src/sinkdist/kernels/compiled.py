@@ -102,7 +102,7 @@ def _compiled(
     kernel: _Kernel, fastmath: set[str], inline: Literal["never", "always"] = "never"
 ) -> _Kernel:
     """Numba's dispatcher, under the signature of the function it compiles."""
-    dispatcher: Any = cast("Any", njit)(
+    dispatcher = cast("Any", njit)(
         kernel,
         fastmath=fastmath,
         nogil=True,
@@ -130,7 +130,7 @@ def _load_callees_first(dispatcher: Any) -> None:
                     _publish(dispatcher)
                 return entry_point
 
-        if global_compiler_lock.is_locked():  # by this thread: another would wait for it
+        if cast("Any", global_compiler_lock).is_locked():  # by this thread, so stay on it
             return work()
         # Beside the main thread: an interrupt in the middle would leave Numba in pieces.
         return beside_main(work, Stop())

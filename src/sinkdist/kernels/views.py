@@ -7,14 +7,18 @@ from typing import Any, cast
 
 import numpy as np
 from numba import types
-from numba.core import cgutils
-from numba.core.imputils import impl_ret_borrowed
+from numba.core import cgutils as untyped_cgutils
+from numba.core import imputils as untyped_imputils
 from numba.extending import intrinsic
-from numba.np.arrayobj import make_array, populate_array
+from numba.np import arrayobj as untyped_arrayobj
 
 from sinkdist.kernels.compiled import INTERPRETED, Array
 
 __all__ = ["bits_of", "matrix_in"]
+
+cgutils, imputils, arrayobj = (
+    cast("Any", module) for module in (untyped_cgutils, untyped_imputils, untyped_arrayobj)
+)
 
 
 def _matrix_in(typing_context: Any, buffer: Any, m: Any, n: Any) -> Any:
@@ -32,7 +36,7 @@ def _bits_of(typing_context: Any, x: Any) -> Any:
     result = cast("Any", types).Array(types.int64, x.ndim, "C")
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        source = make_array(signature.args[0])(context, builder, arguments[0])
+        source = arrayobj.make_array(signature.args[0])(context, builder, arguments[0])
         shape = cgutils.unpack_tuple(builder, source.shape)
         return _view(context, builder, signature, arguments[0], shape)
 
@@ -41,13 +45,13 @@ def _bits_of(typing_context: Any, x: Any) -> Any:
 
 def _view(context: Any, builder: Any, signature: Any, buffer: Any, shape: list[Any]) -> Any:
     """An array of another type and shape on the memory of an array with entries as large."""
-    source = make_array(signature.args[0])(context, builder, buffer)
-    view = make_array(signature.return_type)(context, builder)
+    source = arrayobj.make_array(signature.args[0])(context, builder, buffer)
+    view = arrayobj.make_array(signature.return_type)(context, builder)
     strides = [source.itemsize]
     for length in reversed(shape[1:]):
         strides.insert(0, builder.mul(length, strides[0]))
     data_type = context.get_data_type(signature.return_type.dtype).as_pointer()
-    populate_array(
+    arrayobj.populate_array(
         view,
         data=builder.bitcast(source.data, data_type),
         shape=cgutils.pack_array(builder, shape),
@@ -56,7 +60,7 @@ def _view(context: Any, builder: Any, signature: Any, buffer: Any, shape: list[A
         meminfo=source.meminfo,
         parent=source.parent,
     )
-    return impl_ret_borrowed(context, builder, signature.return_type, view._getvalue())
+    return imputils.impl_ret_borrowed(context, builder, signature.return_type, view._getvalue())
 
 
 def _matrix_in_interpreted(buffer: Array, m: int, n: int) -> Array:
