@@ -57,6 +57,8 @@ def test_other_formats_name_what_is_theirs():
     lil.rows[1] = [8]
     lonely = sparse.lil_array(np.eye(3))
     lonely.rows[1] = []
+    short, shorter = sparse.lil_array(np.eye(3)), sparse.lil_array(np.eye(3))
+    short.data, shorter.rows = short.data[:2], shorter.rows[:2]
     bsr = sparse.bsr_array(np.eye(4), blocksize=(2, 2))
     bsr.indices = np.array([0, 2])
     dia = sparse.dia_array(np.eye(3))
@@ -66,6 +68,8 @@ def test_other_formats_name_what_is_theirs():
         (coo, "Column 2 of 'X' has an entry in row 5"),
         (lil, "Row 1 of 'X' has an entry in column 8"),
         (lonely, "Row 1 of 'X' has 1 entries, but 0 indices"),
+        (short, "lists for 3 rows of indices and 2 rows of entries"),
+        (shorter, "lists for 2 rows of indices and 3 rows of entries"),
         (bsr, "Block row 1 of 'X' has an entry in block column 2, but there are 2 block columns"),
         (dia, "2 diagonals of 'X' have an offset, but its data is of shape (1, 3)"),
     ):

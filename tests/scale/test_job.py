@@ -1,5 +1,7 @@
 """Planning: tiles of some seconds' work that fit the budget."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,12 @@ def test_needs_grow_with_workers_and_tiles():
         jobs.bytes_needed(job(), side, workers) for side, workers in ((16, 1), (16, 2), (64, 2))
     ]
     assert needs == sorted(needs) and len(set(needs)) == 3
+
+
+def test_what_all_workers_share_is_needed_once():
+    lean, rich = job(), dataclasses.replace(job(), bytes_shared=2**20 + 1000)
+    for workers in (1, 4):
+        assert jobs.bytes_needed(rich, 16, workers) - jobs.bytes_needed(lean, 16, workers) == 1000
 
 
 def test_a_matrix_in_memory_that_does_not_fit():

@@ -64,3 +64,12 @@ def test_potentials_at_rest():
     assert F.shape == (5, 6) and G.shape == (5, 5)
     np.testing.assert_array_equal(np.asarray(F), np.where(R[[0] * 5] > 0, 0.0, -np.inf))
     np.testing.assert_array_equal(np.asarray(G), np.where(C > 0, 0.0, -np.inf))
+
+
+def test_newton_helps_where_sweeps_would_be_many():
+    p = small_pair(6, 6, 1)
+    counts = [
+        int(run(p.M, 150.0, p.r[None], p.c[None], tol=1e-9, relax=relax)[2].n_iter[0])
+        for relax in (True, False)
+    ]
+    assert counts[0] < 0.2 * counts[1]

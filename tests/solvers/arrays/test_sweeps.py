@@ -85,3 +85,14 @@ def test_a_pair_without_progress_has_stalled_unless_it_crosses_a_plateau():
     for _ in range(12):
         course = sweeps.decide(xp, course, s, c, 1e-6, 8, relax=True)
     assert np.asarray(course.going).tolist() == [False, True]
+
+
+def test_a_relaxed_update_is_a_power_of_the_plain_one_near_the_solution():
+    r, c = strict(P.r[None], P.c[None])
+    s = sweeps.start(xp, PRODUCTS, r, c)
+    s = sweeps.sweeps(PythonLoops(), PRODUCTS, r, c, s, None, 500)
+    off = 1.0 + 1e-4 * np.random.default_rng(0).uniform(-1, 1, 5)
+    moved = s._replace(V=s.V * xp.asarray(off[None]))
+    found = sweeps.sweeps(PythonLoops(), PRODUCTS, r, c, moved, xp.asarray([1.6]), 1)
+    plain, old = P.c / np.asarray(s.A)[0], np.asarray(moved.V)[0]
+    np.testing.assert_allclose(np.asarray(found.V)[0], plain**1.6 * old**-0.6, rtol=1e-9)

@@ -88,3 +88,14 @@ def test_a_pair_that_gets_nowhere_is_handed_over_unless_it_may_never_be(limit):
     acts = {decide(state, 0.1, 1e-9, limit) for _ in range(200)}
     assert (HANDED_OVER in acts) == (limit < FOREVER)
     assert state[OMEGA] == 1.0
+
+
+@pytest.mark.parametrize("limit", [40.0, FOREVER])
+def test_a_pair_that_stays_far_away_is_given_some_patience(limit):
+    state, acts = fresh(), []
+    for k in range(30):
+        acts.append(decide(state, 1.5 * 0.99**k, 1e-9, limit))
+        if acts[-1] == HANDED_OVER:
+            break
+    assert (acts[-1] == HANDED_OVER) == (limit < FOREVER)
+    assert len(acts) > relaxation.PATIENCE
