@@ -68,17 +68,18 @@ def sample_of_tiles(budget: int, n: int, samples: int, each: int) -> dict[str, A
     """
     import sinkdist as sd
     from sinkdist.pairs.all_pairs import AllPairs
-    from sinkdist.pairs.call import read_call, read_families
     from sinkdist.pairs.job import job_of
+    from sinkdist.pairs.reading import problem_of, read_families
+    from sinkdist.problem.options import Options
     from sinkdist.scale.job import check_budget, plan
     from sinkdist.scale.progress import counting
-    from sinkdist.scale.resume import compute_tiles
+    from sinkdist.scale.run import compute_tiles
     from sinkdist.scale.store import open_or_create
 
     X, cost = digits(n), sd.Ground(ground("grid", 400))
-    asked = read_call(cost, LAM, None, None, None, None, ITERATIONS, "auto", np.dtype(DTYPE))
-    A, B = read_families(X, X, ("X", "X"), asked, False, "raise")
-    job = job_of(AllPairs(asked, A, B, one_family=True, coincidence=False, measured=True))
+    asked = problem_of(cost, Options(lam=LAM, iterations=ITERATIONS), np.dtype(DTYPE))
+    A, B = read_families(X, X, ("X", "X"), asked)
+    job = job_of(AllPairs(asked, A, B, one_family=True, need_error=True), stored=True)
     tiling = plan(job, budget, CORES)
     check_budget(job, tiling, budget, CORES)
     about = {"facts": job.facts, "versions": [], "statuses": {}, "short": []}
@@ -166,17 +167,18 @@ def resume_start(folder: Path, side: int = 100) -> tuple[Row, str]:
     """The same call on a store of 10^4 tiles of which one is missing."""
     import sinkdist as sd
     from sinkdist.pairs.all_pairs import AllPairs
-    from sinkdist.pairs.call import read_call, read_families
     from sinkdist.pairs.job import job_of
+    from sinkdist.pairs.reading import problem_of, read_families
+    from sinkdist.problem.options import Options
     from sinkdist.scale.store import open_or_create
     from sinkdist.scale.tiles import Tiling
 
     n, tile = 16 * side, 16
     rng = np.random.default_rng(0)
     X, Y, cost = rng.dirichlet(np.ones(4), n), rng.dirichlet(np.ones(4), n), sd.Ground.grid(2, 2)
-    asked = read_call(cost, LAM, None, None, None, None, None, "auto", np.dtype(float))
-    A, B = read_families(X, Y, ("X", "Y"), asked, False, "raise")
-    job = job_of(AllPairs(asked, A, B, one_family=False, coincidence=False, measured=True))
+    asked = problem_of(cost, Options(lam=LAM), np.dtype(float))
+    A, B = read_families(X, Y, ("X", "Y"), asked)
+    job = job_of(AllPairs(asked, A, B, one_family=False, need_error=True), stored=True)
     about = {
         "facts": job.facts,
         "versions": [sd.__version__],

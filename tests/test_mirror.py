@@ -8,9 +8,6 @@ import sinkdist
 
 SOURCE, TESTS = Path(sinkdist.__file__).parent, Path(__file__).parent
 
-#: Folders of programs, which are tested from the outside.
-PROGRAMS = ("demo", "paper")
-
 #: Modules, or folders, whose tests lie elsewhere: the file that has them.
 ELSEWHERE = {
     # What is public is tested as users import it, package by package.
@@ -33,8 +30,15 @@ ELSEWHERE = {
     "scale/summary.py": "scale/test_store.py",
     "solvers/compiled/pair.py": "behaviour/test_contract.py",
     "solvers/compiled/batch.py": "behaviour/test_contract.py",
-    "solvers/task.py": "behaviour/test_contract.py",
-    "pairs/call.py": "behaviour/test_verbs.py",
+    "solvers/members": "solvers/test_members.py",
+    "solvers/prepared.py": "solvers/test_members.py",
+    "solvers/compiled/lam_search.py": "solvers/compiled/test_constrained.py",
+    "pairs/reading.py": "problem/test_options.py",
+    "pairs/divergence.py": "api/test_divergence.py",
+    "problem/problem.py": "problem/test_options.py",
+    "ground/blocks.py": "ground/test_dense.py",
+    "solution/evidence.py": "solution/test_solution_arrays.py",
+    "solution/reductions.py": "solution/test_solution_arrays.py",
     "pairs/all_pairs.py": "behaviour/test_verbs.py",
     "pairs/matched.py": "behaviour/test_verbs.py",
     "pairs/job.py": "scale/test_store.py",
@@ -48,16 +52,18 @@ ELSEWHERE = {
     "solvers/adjoint/jax_vjp.py": "solvers/adjoint/test_devices_gradients.py",
     "torch.py": "behaviour/test_losses.py",
     "jax.py": "behaviour/test_losses.py",
-    # Every kernel is compared with its twin there; one version of each is a promise kept.
-    "kernels/generic.py": "kernels/test_passes.py",
-    "kernels/compiled.py": "behaviour/test_kept_promises.py",
+    "inputs/thresholds.py": "inputs/test_histograms.py",
+    "kernels/compiling.py": "kernels/test_compiled.py",
+    "kernels/views.py": "kernels/test_compiled.py",
+    # Protocols and constants: nothing to run.
+    "ground/operator.py": "ground/test_dense.py",
+    "solvers/policy.py": "kernels/test_passes.py",
 }
 
 MODULES = sorted(
     path.relative_to(SOURCE).as_posix()
     for path in SOURCE.rglob("*.py")
     if path.name not in ("__init__.py", "__main__.py")
-    and path.relative_to(SOURCE).parts[0] not in PROGRAMS
 )
 
 
