@@ -79,6 +79,6 @@ def text(size: float) -> str:
     ('2.5 GB', '750 kB', '12 bytes')
     """
     for unit, name in ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
-        if size >= unit:
+        if size >= 0.9995 * unit:  # three digits of which would be 1000 of the smaller unit
             return f"{size / unit:.3g} {name}"
     return f"{size:.0f} bytes"
