@@ -47,19 +47,6 @@ def test_a_size_just_below_a_unit(size, text):
     assert memory.text(size) == text
 
 
-def test_a_container_is_looked_at(tmp_path, monkeypatch):
-    limit, usage = tmp_path / "limit", tmp_path / "usage"
-    usage.write_text("300000")
-    monkeypatch.setattr(memory, "_CGROUPS", ((str(limit), str(usage)),))
-    free = memory.available()  # no such file
-    assert free > 10**6
-    for content, left in (("1000000", 700_000), ("200000", 0)):
-        limit.write_text(content)
-        assert memory.available() == left
-    limit.write_text("max")
-    assert memory.available() > 10**6
-
-
 def test_what_is_held_grows_with_what_is_taken():
     before = memory.held()
     block = np.ones(2**22)  # 32 MiB, written to
