@@ -11,12 +11,12 @@ import array_api_strict
 import numba
 import numpy as np
 import pytest
-import twins
 from scipy.sparse.csgraph import shortest_path
 
 from sinkdist import kernels as passes
 from sinkdist.kernels import block, exponential, hessian, pair, triangles
 from sinkdist.solvers.compiled import relaxation, scaling
+from tests import twins
 
 #: Twins that are not called like their pass, because they do not work in place.
 RENAMED = {"exp_in_place": "bounded_exp"}

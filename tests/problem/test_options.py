@@ -93,3 +93,16 @@ def test_no_other_file_lists_the_options():
     assert sorted(relayed) == [
         "api/divergence.py", "api/pairs.py", "api/path.py", "cli/computing.py", "jax.py"
     ]  # fmt: skip
+
+
+def test_a_problem_travels_without_what_belongs_to_a_run():
+    import pickle
+    import threading
+
+    options = Options(
+        lam=3, coincidence=True, client=threading.Lock(), progress=print, out="D.zarr"
+    )
+    problem = problem_of(np.ones((2, 2)), options, np.dtype(float))
+    other = pickle.loads(pickle.dumps(problem))
+    assert other.facts() == problem.facts() and other.options.coincidence
+    assert other.options.client is None and other.options.out is None

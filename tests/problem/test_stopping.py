@@ -28,8 +28,8 @@ def test_what_is_given_is_taken():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        ({"tol": 1e-3}, "leave out tol."), ({"max_iter": 3}, "leave out max_iter."),
-        ({"tol": 1e-3, "max_iter": 3}, "leave out tol and max_iter."),
+        ({"tol": 1e-3}, "leave out 'tol'."), ({"max_iter": 3}, "leave out 'max_iter'."),
+        ({"tol": 1e-3, "max_iter": 3}, "leave out 'tol' and 'max_iter'."),
         ({"solver": "newton"}, "leave out solver='newton'."),
     ],
 )  # fmt: skip

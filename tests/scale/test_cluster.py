@@ -348,7 +348,7 @@ def lines(caught):
 
 
 KEPT = r"Finished tiles are kept in '.*D\.zarr': run it again to continue\.$"
-LOST = r"Tiles in memory are lost with the call: pass out='D\.zarr', which keeps them\.$"
+LOST = r"Finished tiles are lost, because they were kept in memory only\.$"
 PLACES = pytest.mark.parametrize("stored", [True, False], ids=["stored", "in memory"])
 
 

@@ -523,7 +523,13 @@ def test_attributes_hold_the_facts(square):
     [
         {"ground": COSTS.tolist(), "reg": 1 / 5},
         {"ground": sd.Ground(np.asfortranarray(COSTS)), "lam": 5.0, "tol": 1e-6},
-        {"ground": COSTS, "lam": 5, "workers": 3, "memory": "3GB", "progress": lambda record: None},
+        {
+            "ground": COSTS,
+            "lam": 5,
+            "workers": 3,
+            "memory": "16GB",
+            "progress": lambda record: None,
+        },
         {"ground": COSTS, "lam": 5, "overwrite": True},
         {"ground": COSTS, "lam": 5, "normalize": True, "on_empty": "nan", "max_iter": 10_000},
     ],

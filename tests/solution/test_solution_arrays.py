@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from problems import emd, grid_costs, simplex, sparse_histograms
 
 import sinkdist as sd
+from tests.problems import emd, grid_costs, simplex, sparse_histograms
 
 M = grid_costs(3, 4)
 X, Y = sparse_histograms(5, 12, 0), simplex(5, 12, 1)

@@ -75,6 +75,16 @@ class Problem:
         facts = {name: used.get(name, getattr(self.options, name)) for name in named}
         return {"distance": self.member.word} | {name: _json(x) for name, x in facts.items()}
 
+    def __reduce__(self) -> Any:
+        values = (self.ground, self.member, self.stopping, self.solver, self.dtype)
+        return Problem, (*values, _bare(self.options))
+
+
+def _bare(options: Options) -> Options:
+    """The options that decide results: those of a run stay where it was started."""
+    kept = {name: getattr(options, name) for name in deciding(type(options))}
+    return type(options)(**kept)
+
 
 def require_range(largest: float, dtype: np.dtype[Any]) -> None:
     """Raise where costs, and so the distances, are beyond float32, in which these would be."""

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sinkdist.solvers.adjoint.differentiate import gradients
-from sinkdist.solvers.arrays.control import PythonLoops
+from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.stabilised import Potentials
 from sinkdist.solvers.arrays.transport import BlockSpec, Domain, Parameters
 from tests import naive
@@ -44,7 +44,7 @@ def test_gradients_are_differences(domain, by_value, by_objective):
     potentials = Potentials(*(xp.asarray(np.array([getattr(p, x) for p in plans])) for x in "fg"))
     asked = BlockSpec(domain, iterations=None, relax=True, keep=True, learns=True)
     found = gradients(
-        xp, PythonLoops(), asked, Parameters(LAM, 1e-12, 10_000), xp.asarray(R), xp.asarray(C),
+        xp, Control(), asked, Parameters(LAM, 1e-12, 10_000), xp.asarray(R), xp.asarray(C),
         xp.asarray(M), potentials, xp.asarray(np.full(2, LAM)), xp.asarray(by_value),
         xp.asarray(by_objective),
     )  # fmt: skip

@@ -6,9 +6,9 @@ import array_api_strict as xp
 import numpy as np
 import pytest
 
-from sinkdist.solvers.arrays.control import PythonLoops
+from sinkdist.solvers.arrays.control import Control
 
-LOOPS = PythonLoops()
+LOOPS = Control()
 
 
 class State(NamedTuple):

@@ -4,7 +4,7 @@ import array_api_strict as xp
 import numpy as np
 import pytest
 
-from sinkdist.solvers.arrays.control import PythonLoops
+from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.linear import Coupling, solve_marginals
 from sinkdist.solvers.arrays.products import BatchedKernel, SharedKernel
 from tests.small_pairs import small_pair
@@ -37,7 +37,7 @@ def test_the_system_is_solved(shared):
     P, plans, rng = block(shared)
     m, k = rng.normal(size=(3, 5)), rng.normal(size=(3, 4))
     k += ((m.sum(axis=1) - k.sum(axis=1)) / 4)[:, None]  # equal sums
-    x, y, made = solve_marginals(xp, PythonLoops(), P, xp.asarray(m), xp.asarray(k), 1e-12)
+    x, y, made = solve_marginals(xp, Control(), P, xp.asarray(m), xp.asarray(k), 1e-12)
     x, y = np.asarray(x), np.asarray(y)
     assert 0 < int(made) <= 2000
     for i, plan in enumerate(plans):
@@ -56,7 +56,7 @@ def test_bins_without_mass_have_no_potential():
     U, V = xp.asarray([[1.0, 0.0]]), xp.asarray([[1.0, 1.0]])
     P = Coupling(SharedKernel(xp, xp.ones((2, 2))), U, V)
     x, y, _ = solve_marginals(
-        xp, PythonLoops(), P, xp.asarray([[1.0, 0.0]]), xp.asarray([[0.5, 0.5]]), 1e-9
+        xp, Control(), P, xp.asarray([[1.0, 0.0]]), xp.asarray([[0.5, 0.5]]), 1e-9
     )
     assert np.isfinite(np.asarray(x)).all() and np.isfinite(np.asarray(y)).all()
     assert float(x[0, 1]) == 0.0

@@ -4,7 +4,7 @@ import array_api_strict as xp
 import numpy as np
 import pytest
 
-from sinkdist.solvers.arrays.control import PythonLoops
+from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.products import SharedKernel
 from sinkdist.solvers.arrays.scaling import to_tolerance
 from tests import naive
@@ -18,7 +18,7 @@ R, C = sparse_histograms(9, 7, 1, density=0.6), sparse_histograms(9, 6, 2, densi
 def run(first, second, tol=1e-11, max_iter=10_000, relax=True):
     products = SharedKernel(xp, xp.asarray(P.K))
     arrays = xp.asarray(first), xp.asarray(second)
-    s, course = to_tolerance(PythonLoops(), products, *arrays, tol, max_iter, relax)
+    s, course = to_tolerance(Control(), products, *arrays, tol, max_iter, relax)
     U, V = np.asarray(s.U), np.asarray(s.V)
     return U[:, :, None] * P.K * V[:, None, :], course
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from sinkdist.solvers.arrays import stabilised
-from sinkdist.solvers.arrays.control import PythonLoops
+from sinkdist.solvers.arrays.control import Control
 from tests import naive
 from tests.problems import EXACT, sparse_histograms
 from tests.small_pairs import small_pair
@@ -18,7 +18,7 @@ def run(M, lam, first, second, *, tol=1e-10, max_iter=20_000, relax=True, doubli
     lam = xp.asarray(np.broadcast_to(np.array(lam, float).reshape(-1, 1), (len(second), 1)).copy())
     M, first, second = (xp.asarray(x) for x in (M, first, second))
     potentials, course = stabilised.to_tolerance(
-        xp, PythonLoops(), M, lam, first, second, tol, max_iter, relax, None,
+        xp, Control(), M, lam, first, second, tol, max_iter, relax, None,
         xp.asarray(np.full(second.shape[0], float(doublings))),
     )  # fmt: skip
     return np.asarray(stabilised.plan(xp, M, lam, potentials)), potentials, course
@@ -52,7 +52,7 @@ def test_closed_forms_beyond_the_kernels_range(name, L):
 def test_a_fixed_number_of_steps_is_algorithm_1(steps):
     lam = xp.asarray(np.full((5, 1), 6.0))
     M, r, c = (xp.asarray(x) for x in (P.M, R, C))
-    potentials = stabilised.fixed(xp, PythonLoops(), M, lam, r, c, steps)
+    potentials = stabilised.fixed(xp, Control(), M, lam, r, c, steps)
     plans = np.asarray(stabilised.plan(xp, M, lam, potentials))
     for k in range(5):
         right = naive.algorithm1(P.M.tolist(), 6.0, R[k].tolist(), C[k].tolist(), steps)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sinkdist.solvers.arrays import sweeps
-from sinkdist.solvers.arrays.control import PythonLoops
+from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.products import SharedKernel
 from tests import naive
 from tests.problems import sparse_histograms
@@ -31,7 +31,7 @@ def plans(s):
 @pytest.mark.parametrize("shared", [True, False])
 def test_a_fixed_number_of_steps_is_algorithm_1(steps, shared):
     first = R[:1] if shared else R
-    U, V = sweeps.fixed(xp, PythonLoops(), PRODUCTS, *strict(first, C), steps)
+    U, V = sweeps.fixed(xp, Control(), PRODUCTS, *strict(first, C), steps)
     found = np.asarray(U)[:, :, None] * P.K * np.asarray(V)[:, None, :]
     for k in range(4):
         r = first[0 if shared else k]
@@ -45,7 +45,7 @@ def test_rows_are_exact_after_every_round(omega):
     s = sweeps.start(xp, PRODUCTS, r, c)
     w = None if omega is None else xp.asarray(np.full(4, omega))
     for count in (1, 3):
-        s = sweeps.sweeps(PythonLoops(), PRODUCTS, r, c, s, w, count)
+        s = sweeps.sweeps(Control(), PRODUCTS, r, c, s, w, count)
         np.testing.assert_allclose(plans(s).sum(axis=2), R, atol=1e-14)
         np.testing.assert_allclose(np.asarray(s.A), np.asarray(s.U) @ P.K, rtol=1e-13)
         assert not plans(s)[:, :, :][np.broadcast_to((C == 0)[:, None, :], (4, 6, 5))].any()
@@ -54,8 +54,8 @@ def test_rows_are_exact_after_every_round(omega):
 def test_a_relaxation_of_1_is_none():
     r, c = strict(R, C)
     s = sweeps.start(xp, PRODUCTS, r, c)
-    plain = sweeps.sweeps(PythonLoops(), PRODUCTS, r, c, s, None, 4)
-    relaxed = sweeps.sweeps(PythonLoops(), PRODUCTS, r, c, s, xp.ones(4), 4)
+    plain = sweeps.sweeps(Control(), PRODUCTS, r, c, s, None, 4)
+    relaxed = sweeps.sweeps(Control(), PRODUCTS, r, c, s, xp.ones(4), 4)
     np.testing.assert_allclose(plans(plain), plans(relaxed), rtol=1e-12)
 
 
@@ -90,9 +90,9 @@ def test_a_pair_without_progress_has_stalled_unless_it_crosses_a_plateau():
 def test_a_relaxed_update_is_a_power_of_the_plain_one_near_the_solution():
     r, c = strict(P.r[None], P.c[None])
     s = sweeps.start(xp, PRODUCTS, r, c)
-    s = sweeps.sweeps(PythonLoops(), PRODUCTS, r, c, s, None, 500)
+    s = sweeps.sweeps(Control(), PRODUCTS, r, c, s, None, 500)
     off = 1.0 + 1e-4 * np.random.default_rng(0).uniform(-1, 1, 5)
     moved = s._replace(V=s.V * xp.asarray(off[None]))
-    found = sweeps.sweeps(PythonLoops(), PRODUCTS, r, c, moved, xp.asarray([1.6]), 1)
+    found = sweeps.sweeps(Control(), PRODUCTS, r, c, moved, xp.asarray([1.6]), 1)
     plain, old = P.c / np.asarray(s.A)[0], np.asarray(moved.V)[0]
     np.testing.assert_allclose(np.asarray(found.V)[0], plain**1.6 * old**-0.6, rtol=1e-9)

@@ -8,7 +8,8 @@ from scipy.optimize import brentq
 
 from sinkdist.interrupts import Abandoned, Stop
 from sinkdist.solution.plans import entropic_plan
-from sinkdist.solvers.compiled.constrained import constrained_pair, is_vacuous, spread_of_costs
+from sinkdist.solvers.compiled.constrained import constrained_pair, is_vacuous
+from sinkdist.solvers.compiled.lam_search import spread_of_costs
 from sinkdist.solvers.compiled.relaxation import CONVERGED
 from tests import naive
 from tests.small_pairs import highs, off, small_pair
@@ -70,7 +71,7 @@ def test_costs_that_are_the_same_for_every_plan():
 @pytest.mark.parametrize("unit", [1.0, 1e-200, 1e200])
 def test_mean_and_spread_of_costs(unit):
     p = small_pair(6, 5, 4)
-    mean, deviation = spread_of_costs(p.M * unit, p.r, p.c)
+    mean, deviation, _ = spread_of_costs(p.M * unit, p.r, p.c, np.empty(p.c.size))
     centred = p.M - (p.M @ p.c)[:, None] - p.r @ p.M + p.r @ p.M @ p.c
     assert mean == pytest.approx(unit * (p.r @ p.M @ p.c), rel=1e-13)
     assert deviation == pytest.approx(unit * math.sqrt(p.r @ centred**2 @ p.c), rel=1e-12)
