@@ -236,7 +236,7 @@ def test_bounds_of_any_potentials_and_any_plan_hold_the_exact_distance(shape, no
     _, _, f, g = p.truth
     f, g = f + noise * rng.normal(size=f.size), g + noise * rng.normal(size=g.size)
     P = entropic_plan(p.M, p.lam, f, g)
-    found = bounds.measure(P, p.M, p.lam, f, g, p.r, p.c)
+    found = bounds.measure_pair(P, p.M, p.lam, f, g, p.r, p.c)
     assert found.lower <= right * (1 + 1e-12) + 1e-15 and right <= found.upper * (1 + 1e-12) + 1e-15
     assert found.value == pytest.approx((P * p.M).sum(), rel=1e-12)
     assert found.entropy == pytest.approx(naive.entropy(P.tolist()), rel=1e-9, abs=1e-12)
@@ -260,7 +260,8 @@ def test_information_is_the_divergence_and_its_bound_lies_just_above(shape):
     P = p.truth[0]
     right = naive.kl_from_independence(P.tolist(), p.r.tolist(), p.c.tolist())
     assert bounds.information(P, p.r, p.c) == pytest.approx(right, abs=1e-13)
-    above = bounds.information_above(bounds.rounded(P, p.r, p.c), p.r, p.c)
+    G, unit = bounds.rounded(P, p.r, p.c), bounds.rounding_of(p.r.size + p.c.size)
+    above = bounds._information_above(np, G[None], p.r[None], p.c[None], unit)[0]
     assert right - 1e-10 <= above <= right + 1e-9
 
 
@@ -280,11 +281,14 @@ def test_brackets_hold_the_distances(lam):
     rng = np.random.default_rng(0)
     for noise in (0.0, 1e-3, 0.1):
         f2, g2 = f + noise * rng.normal(size=6), g + noise * rng.normal(size=5)
-        found = bounds.measure(entropic_plan(p.M, lam, f2, g2), p.M, lam, f2, g2, p.r, p.c)
-        low, high = bounds.bracket_of_penalised(found, p.M, lam, p.r, p.c)
+        found = bounds.measure_pair(entropic_plan(p.M, lam, f2, g2), p.M, lam, f2, g2, p.r, p.c)
+        pair = bounds.Measures(*(np.array([x]) for x in found))
+        (low,), (high,) = bounds.bracket_of_penalised(
+            np, pair, p.M, np.array([lam]), p.r[None], p.c[None]
+        )
         assert low <= value * (1 + 1e-10) and value <= high * (1 + 1e-10)
         alpha = naive.kl_from_independence(P.tolist(), p.r.tolist(), p.c.tolist())
-        low, high = bounds.bracket(p.M, lam, f2, g2, p.r, p.c, alpha)
+        low, high = bounds.bracket_pair(p.M, lam, f2, g2, p.r, p.c, alpha)
         assert low <= value * (1 + 1e-10) and value <= high * (1 + 1e-10)
         assert noise > 0 or high - low <= 1e-9 * value
 
@@ -300,5 +304,6 @@ def test_pinskers_bound_holds():
 
 def test_a_plan_too_far_from_a_coupling_bounds_nothing():
     p = small_pair(4, 4, 0)
-    nothing = bounds.Moves.of(np.zeros((4, 4)))
-    assert bounds.cost_above(0.0, p.M, p.r, p.c, nothing) == np.inf
+    none = np.zeros((1, 4, 4))
+    found = bounds._cost_above(np, np.zeros(1), none, p.M, p.r[None], p.c[None], 1e-15)
+    assert found[0] == np.inf

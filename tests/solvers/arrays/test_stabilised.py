@@ -4,6 +4,7 @@ import array_api_strict as xp
 import numpy as np
 import pytest
 
+from sinkdist.solvers import policy
 from sinkdist.solvers.arrays import stabilised
 from sinkdist.solvers.arrays.control import Control
 from tests import naive
@@ -40,7 +41,7 @@ def test_pairs_with_a_lam_each(doublings, relax):
 @pytest.mark.parametrize("L", [10.0, 800.0, 2e4])
 def test_closed_forms_beyond_the_kernels_range(name, L):
     problem = EXACT[name](L)
-    doublings = max(0, int(np.ceil(np.log2(L / stabilised.GENTLE))))
+    doublings = max(0, int(np.ceil(np.log2(L / policy.GENTLE))))
     plans, _, course = run(
         problem.M, problem.lam, problem.r[None], problem.c[None], tol=1e-8, doublings=doublings
     )

@@ -39,10 +39,17 @@ def test_a_fixed_number_of_steps_is_algorithm_1(steps, shared):
         np.testing.assert_allclose(found[k], right.P, atol=1e-14)
 
 
+def start(r, c):
+    """From scalings of 1 on bins with mass."""
+    V = xp.astype(c > 0, c.dtype)
+    U = r / PRODUCTS.rows(V)
+    return sweeps.Scalings(U, V, PRODUCTS.columns(U))
+
+
 @pytest.mark.parametrize("omega", [None, 1.0, 1.5])
 def test_rows_are_exact_after_every_round(omega):
     r, c = strict(R, C)
-    s = sweeps.start(xp, PRODUCTS, r, c)
+    s = start(r, c)
     w = None if omega is None else xp.asarray(np.full(4, omega))
     for count in (1, 3):
         s = sweeps.sweeps(Control(), PRODUCTS, r, c, s, w, count)
@@ -53,7 +60,7 @@ def test_rows_are_exact_after_every_round(omega):
 
 def test_a_relaxation_of_1_is_none():
     r, c = strict(R, C)
-    s = sweeps.start(xp, PRODUCTS, r, c)
+    s = start(r, c)
     plain = sweeps.sweeps(Control(), PRODUCTS, r, c, s, None, 4)
     relaxed = sweeps.sweeps(Control(), PRODUCTS, r, c, s, xp.ones(4), 4)
     np.testing.assert_allclose(plans(plain), plans(relaxed), rtol=1e-12)
@@ -89,7 +96,7 @@ def test_a_pair_without_progress_has_stalled_unless_it_crosses_a_plateau():
 
 def test_a_relaxed_update_is_a_power_of_the_plain_one_near_the_solution():
     r, c = strict(P.r[None], P.c[None])
-    s = sweeps.start(xp, PRODUCTS, r, c)
+    s = start(r, c)
     s = sweeps.sweeps(Control(), PRODUCTS, r, c, s, None, 500)
     off = 1.0 + 1e-4 * np.random.default_rng(0).uniform(-1, 1, 5)
     moved = s._replace(V=s.V * xp.asarray(off[None]))

@@ -13,7 +13,8 @@ def run(p, tol=1e-12, reads=10_000.0, v=None):
     u, acc, control = np.ones(p.r.size), np.empty(p.c.size), np.empty(newton.FIELDS)
     v = np.ones(p.c.size) if v is None else v
     newton.begin(control)
-    act, error = newton.newton_pair(p.K, p.r, p.c, u, v, acc, control, tol, reads)
+    scratch = newton.scratch_for(*p.K.shape)
+    act, error = newton.newton_pair(p.K, p.r, p.c, u, v, acc, control, tol, reads, *scratch)
     return act, error, u, v, control
 
 

@@ -15,7 +15,14 @@ from sinkdist.solvers.compiled.relaxation import (
     SWEEPS,
     begin,
 )
-from sinkdist.solvers.compiled.scaling import LONG, rows_exact, scale_each, scale_pair, support
+from sinkdist.solvers.compiled.scaling import (
+    LONG,
+    rows_exact,
+    scale_each,
+    scale_pair,
+    scratch_for,
+    support,
+)
 from tests.small_pairs import off, shapes, small_pair
 
 
@@ -91,6 +98,7 @@ class Tile:
         return scale_each(
             self.p.K, self.p.M, self.R, self.C, first, reads, tol, FOREVER, max_iter, True,
             self.value, self.error, self.n_iter, self.act, self.relaxed, self.U, self.V,
+            *scratch_for(self.R, self.C),
         )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.products import SharedKernel
-from sinkdist.solvers.arrays.scaling import to_tolerance
+from sinkdist.solvers.arrays.sweeps import to_tolerance
 from tests import naive
 from tests.problems import sparse_histograms
 from tests.small_pairs import small_pair
