@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import sinkdist as sd
-from sinkdist.api.advice import iterations_for
 from sinkdist.api import advice
+from sinkdist.api.advice import iterations_for
 from sinkdist.errors import InputError, InputTypeError
 from sinkdist.paper import data, fig5
 from sinkdist.paper.results_csv import Ledger
