@@ -30,6 +30,7 @@ _MOST_TILES = 10_000  #: above which tiles grow, since each is a few files
 _FEWEST_ACROSS = 4  #: tiles along a side, so that small matrices keep several workers busy
 _BYTES_BESIDE_VALUES = 5  #: per pair: status and error
 _LIBRARIES, _WORKER = 24 << 20, 4 << 20  #: bytes of compiled code and of a thread's own
+_ALWAYS_FITS = 1 << 24  #: bytes of a matrix that no budget is looked at for, unless one is given
 _COPIES = 3  #: of a block while it is encoded and written
 
 
@@ -124,7 +125,10 @@ def check_budget(job: Job, tiling: Tiling, budget: int | None, workers: int) -> 
 
 def check_matrix(shape: tuple[int, int], dtype: np.dtype[Any], budget: Any) -> None:
     """Raise if a matrix in memory does not fit the ``memory`` option."""
-    size, limit, held = shape[0] * shape[1] * dtype.itemsize, memory.read(budget), memory.held()
+    size = shape[0] * shape[1] * dtype.itemsize
+    if budget is None and size <= _ALWAYS_FITS:  # what is free takes a while to find out
+        return
+    limit, held = memory.read(budget), memory.held()
     if held + size > limit:
         raise InputError(
             f"A matrix of {shape[0]:,} x {shape[1]:,} in {dtype} takes {memory.text(size)}, and "
