@@ -100,6 +100,8 @@ def require_range(largest: float, dtype: np.dtype[Any]) -> None:
 
 def _json(value: Any) -> Any:
     """A value that JSON can hold."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return None if math.isnan(value) else str(value)
     return value
