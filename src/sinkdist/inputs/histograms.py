@@ -38,6 +38,7 @@ Array: TypeAlias = npt.NDArray[Any]
 
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT64 = np.dtype(np.float64)
+_NEGLIGIBLE = {dtype: NEGLIGIBLE[dtype.name] for dtype in (_FLOAT32, _FLOAT64)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -202,7 +203,7 @@ def _as_is(values: Array) -> Array | None:
     if not (values.flags.c_contiguous and values.flags.aligned):
         return None
     # NaN, negative and negligible masses are all "not zero, yet not above the bound".
-    large = np.count_nonzero(values >= 2.0 * NEGLIGIBLE[values.dtype.name])
+    large = np.count_nonzero(values >= 2.0 * _NEGLIGIBLE[values.dtype])
     if values.ndim == 1:
         if large != np.count_nonzero(values):
             return None
@@ -248,7 +249,7 @@ def _with_care(
     if (totals != 1.0).any():
         rows = with_masses(rows, masses(rows) / spread(totals, rows))
     return Histograms(
-        flushed(rows, dtype, NEGLIGIBLE[dtype.name]),
+        flushed(rows, dtype, _NEGLIGIBLE[dtype]),
         place.is_vector,
         empty if empty.any() else None,
     )

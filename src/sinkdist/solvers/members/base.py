@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -89,19 +88,16 @@ class Member(ABC):
             member = self.in_unit(unit)
             ground = ground.moved("moderate", lambda costs: problem.ground.scaled(unit))
         stop = problem.stopping
-        task = Prepared(
+        return Prepared(
             ground, member, problem.solver, stop.tol, stop.max_iter, stop.iterations,
             wishes.keep_potentials, wishes.need_error, unit,
             None if math.isnan(self.lam) else self.lam,
+            **member._operators(ground, problem.dtype, wishes),
         )  # fmt: skip
-        operators = member._operators(ground, problem.dtype, wishes)
-        return replace(task, **operators) if operators else task
 
-    def _operators(
-        self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes
-    ) -> dict[str, Any] | None:
+    def _operators(self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes) -> dict[str, Any]:
         """Fields of `Prepared` that this member needs beside the usual ones."""
-        return None
+        return {}
 
     def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
         """One pair, in the task's unit of cost."""

@@ -63,9 +63,7 @@ class Constrained(Member):
         """The network simplex, for balls that hold every plan."""
         load_simplex()
 
-    def _operators(
-        self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes
-    ) -> dict[str, Any] | None:
+    def _operators(self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes) -> dict[str, Any]:
         return {"metric": knows_metric(ground, wishes.pairs)}
 
     def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:

@@ -43,9 +43,7 @@ class Exact(Member):
         """The network simplex."""
         load_simplex()
 
-    def _operators(
-        self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes
-    ) -> dict[str, Any] | None:
+    def _operators(self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes) -> dict[str, Any]:
         return {"metric": knows_metric(ground, wishes.pairs)}
 
     def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:

@@ -46,9 +46,7 @@ class Penalised(Member):
         """The same penalty where costs have been divided by ``unit``."""
         return Penalised(min(max(self.lam * unit, 1e-300), 1e300))
 
-    def _operators(
-        self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes
-    ) -> dict[str, Any] | None:
+    def _operators(self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes) -> dict[str, Any]:
         gibbs = ground.gibbs(self.lam, np.dtype(np.float64))
         block_gibbs = ground.gibbs(self.lam, dtype)
         if not block_gibbs.fits:  # float64 holds more
