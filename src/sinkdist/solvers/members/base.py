@@ -50,11 +50,14 @@ class Member(ABC):
     def seconds_per_entry(self, stopping: Stopping) -> float:
         """Roughly, for one entry of a pair's kernel: to the nearest power of ten or so."""
 
-    @abstractmethod
     def solve_on_bins(
         self, task: Prepared, rows: Array | None, columns: Array | None, r: Array, c: Array
     ) -> Outcome:
-        """One pair, given on the bins that have mass, in float64; its plan is on these bins."""
+        """One pair, given on the bins that have mass, in float64; its plan is on these bins.
+
+        What a member writes, unless it overrides `solve_pair`, which calls this.
+        """
+        raise NotImplementedError
 
     def check(self, iterations: int | None, solver: str) -> None:
         """Raise for a choice that this member does not leave."""

@@ -50,12 +50,6 @@ class Exact(Member):
         """One pair on all bins."""
         return exact_outcome(task, r, c, GAP), None, None
 
-    def solve_on_bins(
-        self, task: Prepared, rows: Array | None, columns: Array | None, r: Array, c: Array
-    ) -> Outcome:
-        """Never asked: the simplex cuts down to bins with mass by itself."""
-        raise NotImplementedError
-
 
 def knows_metric(ground: Ground, pairs: int) -> bool:
     """Whether the costs are known to be a metric, or it is worth finding out."""
