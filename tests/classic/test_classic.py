@@ -5,6 +5,7 @@ import math
 import pickle
 import tracemalloc
 from decimal import Decimal, localcontext
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -18,9 +19,10 @@ from sklearn.metrics.pairwise import additive_chi2_kernel
 
 import sinkdist as sd
 from sinkdist import classic
-from sinkdist.classic import formulas
+from sinkdist.classic import formulas, summed
 from sinkdist.classic.pairs import Comparison, read_families
 from sinkdist.errors import InputError, InputTypeError
+from sinkdist.kernels import binwise
 from sinkdist.problem.options import Options
 from sinkdist.scale import memory
 from sinkdist.scale.tiles import Tiling
@@ -42,6 +44,19 @@ def sharpened(X, Y=None, **options):
     return classic.mahalanobis(X, Y, ground=line(X), t=T, inverse=True, **options)
 
 
+def of_many(distance):
+    """A distance as it is computed between large families, whatever their size."""
+
+    def compiled(X, Y=None, **options):
+        with mock.patch.object(formulas, "_MANY", 0):
+            return distance(X, Y, **options)
+
+    compiled.__name__ = f"{distance.__name__} of many"
+    return compiled
+
+
+chi2_of_many, total_variation_of_many = of_many(classic.chi2), of_many(classic.total_variation)
+
 BINWISE = [
     classic.euclidean,
     classic.sqeuclidean,
@@ -50,13 +65,17 @@ BINWISE = [
     classic.total_variation,
 ]
 DISTANCES = [*BINWISE, smoothed, sharpened]
-SQUARED = [classic.sqeuclidean, classic.chi2]  #: metrics only after a square root
+SUMMED = [classic.chi2, classic.total_variation, chi2_of_many, total_variation_of_many]
+COMPILED = [chi2_of_many, total_variation_of_many]
+SQUARED = [classic.sqeuclidean, classic.chi2, chi2_of_many]  #: metrics only after a square root
 LARGEST = {
     classic.euclidean: math.sqrt(2),
     classic.sqeuclidean: 2,
     classic.hellinger: 1,
     classic.chi2: 1,
     classic.total_variation: 1,
+    chi2_of_many: 1,
+    total_variation_of_many: 1,
 }
 
 
@@ -75,6 +94,7 @@ def by_matrix(A):
 def definition(distance, d):
     """The distance of one pair, one bin after the other, in exact sums of float64."""
     A = np.exp(-T * sd.Ground.grid(d).matrix ** 2)
+    same = dict(zip(COMPILED, (classic.chi2, classic.total_variation), strict=True))
     return {
         classic.euclidean: lambda x, y: math.sqrt(squared(x, y)),
         classic.sqeuclidean: squared,
@@ -87,7 +107,7 @@ def definition(distance, d):
         ),
         smoothed: by_matrix(A),
         sharpened: by_matrix(np.linalg.inv(A)),
-    }[distance]
+    }[same.get(distance, distance)]
 
 
 def by_definition(distance, X, Y):
@@ -113,7 +133,7 @@ def with_gaps(n, d, seed=0):
 
 @pytest.mark.nojit
 @pytest.mark.parametrize("family", [histograms, with_gaps])
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", [*DISTANCES, *COMPILED])
 def test_matches_definition(distance, family):
     X, Y = family(12, 30), family(7, 30, seed=1)
     np.testing.assert_allclose(distance(X, Y), by_definition(distance, X, Y), rtol=1e-12)
@@ -132,8 +152,10 @@ def test_matches_other_packages(d, dtype):
     x, y = (Z.astype(float) / Z.astype(float).sum(axis=1, keepdims=True) for Z in (X, Y))
     np.testing.assert_allclose(classic.euclidean(X, Y), cdist(x, y), **close)
     np.testing.assert_allclose(classic.sqeuclidean(X, Y), cdist(x, y, "sqeuclidean"), **close)
-    np.testing.assert_allclose(classic.total_variation(X, Y), cdist(x, y, "cityblock") / 2, **close)
-    np.testing.assert_allclose(classic.chi2(X, Y), additive_chi2_kernel(x, y) / -2, **close)
+    for total_variation in (classic.total_variation, total_variation_of_many):
+        np.testing.assert_allclose(total_variation(X, Y), cdist(x, y, "cityblock") / 2, **close)
+    for chi2 in (classic.chi2, chi2_of_many):
+        np.testing.assert_allclose(chi2(X, Y), additive_chi2_kernel(x, y) / -2, **close)
     np.testing.assert_allclose(
         classic.hellinger(X, Y), cdist(np.sqrt(x), np.sqrt(y)) / math.sqrt(2), **close
     )
@@ -142,7 +164,7 @@ def test_matches_other_packages(d, dtype):
         np.testing.assert_allclose(smoothed(X, Y), cdist(x, y, "mahalanobis", VI=VI), **close)
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", [*DISTANCES, *COMPILED])
 def test_diagonal_is_zero_and_matrix_symmetric(distance):
     D = distance(histograms(50, 64))
     assert (np.diag(D) == 0).all()
@@ -150,7 +172,7 @@ def test_diagonal_is_zero_and_matrix_symmetric(distance):
     assert (D[~np.eye(50, dtype=bool)] > 0).all()
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", [*DISTANCES, *COMPILED])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_equal_rows_have_distance_zero_anywhere(distance, dtype):
     X = histograms(6, 40).astype(dtype)
@@ -161,7 +183,7 @@ def test_equal_rows_have_distance_zero_anywhere(distance, dtype):
     np.testing.assert_array_equal((D == 0).sum(axis=1), 1)
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", [*DISTANCES, *COMPILED])
 def test_tiny_distances_keep_their_digits(distance):
     X = histograms(1, 40).repeat(2, axis=0)
     X[1, 0] += 1e-9
@@ -171,26 +193,26 @@ def test_tiny_distances_keep_their_digits(distance):
     assert distance(X)[0, 1] == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("distance", BINWISE)
+@pytest.mark.parametrize("distance", [*BINWISE, *COMPILED])
 def test_tiny_masses(distance):
     """Masses whose squares no float64 can hold."""
     X = np.array([[1.0, 0.0, 0.0], [1.0, 1e-99, 0.0], [1.0, 3e-99, 0.0], [1.0, 0.0, 1e-90]])
     D = distance(X)
     assert np.isfinite(D).all()
-    if distance in (classic.chi2, classic.total_variation):
+    if distance in SUMMED:
         expected = by_definition(distance, X, X)
         np.testing.assert_allclose(D, expected, rtol=1e-14)
         assert (expected[~np.eye(4, dtype=bool)] > 0).all()
 
 
-@pytest.mark.parametrize("distance", BINWISE)
+@pytest.mark.parametrize("distance", [*BINWISE, *COMPILED])
 def test_many_tiny_distances_need_little_memory(monkeypatch, distance):
-    monkeypatch.setattr(formulas, "_ENTRIES_AT_ONCE", 100)
+    monkeypatch.setattr(summed, "ENTRIES_AT_ONCE", 100)
     X = histograms(1, 16) + np.linspace(0, 1e-10, 30)[:, None] * ([1, -1] * 8)
     np.testing.assert_allclose(distance(X), by_definition(distance, X, X), rtol=1e-5, atol=1e-16)
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", [*DISTANCES, *COMPILED])
 def test_float32_stays_float32(distance):
     X = histograms(9, 30)
     D = distance(X.astype(np.float32))
@@ -214,7 +236,7 @@ def test_rows_without_common_bins_have_the_largest_distance(distance, dtype):
     )
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("distance", [*DISTANCES, *COMPILED])
 @given(
     X=arrays(
         float,
@@ -250,6 +272,26 @@ def test_total_variation_is_the_earth_movers_distance_of_equal_costs():
     X = with_gaps(5, 12)
     emd = sd.pairwise(X, ground=1 - np.eye(12), lam=np.inf)
     np.testing.assert_allclose(classic.total_variation(X), emd, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("family", [histograms, with_gaps])
+@pytest.mark.parametrize("distance", [classic.chi2, classic.total_variation])
+def test_large_families_are_compiled_and_agree_up_to_rounding(monkeypatch, distance, family, dtype):
+    X, Y = family(60, 700).astype(dtype), family(50, 700, seed=1).astype(dtype)
+    small = distance(X, Y)
+    used = []
+    for name in ("harmonic", "excess"):
+        kernel = getattr(binwise, name)
+        monkeypatch.setattr(binwise, name, lambda *a, run=kernel: used.append(run) or run(*a))
+    monkeypatch.setattr(formulas, "_MANY", 60 * 50 * 700 + 1)
+    np.testing.assert_array_equal(distance(X, Y), small)
+    assert not used
+    monkeypatch.setattr(formulas, "_MANY", 60 * 50 * 700)
+    large = distance(X, Y)
+    assert used and large.dtype == dtype
+    np.testing.assert_allclose(large, small, rtol=400 * np.finfo(dtype).eps)
+    np.testing.assert_array_equal(distance(sparse.csr_array(X), sparse.csr_array(Y)), large)
 
 
 # --------------------------------------------------------------------------------- Mahalanobis
@@ -499,12 +541,14 @@ def test_the_memory_budget(distance, tmp_path):
     np.testing.assert_array_equal(D, distance(X))
 
 
+@pytest.mark.parametrize("pairs", [1, 10**9])
 @pytest.mark.parametrize("name", ["CHI2", "HELLINGER"])
-def test_tiles_travel(name):
+def test_tiles_travel(name, pairs):
     """To other processes, as pickles."""
     X = histograms(20, 8)
     families = read_families(X, None, Options(workers=1))
-    compare = Comparison(getattr(formulas, name), families.X, families.other, np.dtype(float))
+    formula = getattr(formulas, name).formula(pairs, 8)
+    compare = Comparison(formula, families.X, families.other, np.dtype(float))
     tile = Tiling((20, 20), 16, True).tile(0, 1)
     here, there = compare(tile), pickle.loads(pickle.dumps(compare))(tile)
     np.testing.assert_array_equal(here.values, there.values)

@@ -6,6 +6,7 @@ apart, and share only the tiles, stores and clusters of `pairwise`.
 binwise    Euclidean, squared Euclidean, Hellinger, chi-squared, total variation
 grounded   Mahalanobis; embedding makes a Euclidean distance of it
 formulas   each distance between two blocks of histograms
+summed     those that are no matrix products: NumPy's way, and a compiled one for large families
 pairs      from what the caller holds to a job of tiles
 words      what their docstrings share
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sinkdist.classic.formulas import Array
+from sinkdist.classic.summed import Array
 from sinkdist.errors import InputError
 from sinkdist.ground import Ground
 

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from sinkdist.classic.formulas import Array, Distance
+from sinkdist.classic.formulas import Distance
+from sinkdist.classic.summed import Array, Formula
 from sinkdist.errors import InputError
 from sinkdist.inputs.fingerprints import fingerprint, identities
 from sinkdist.inputs.flags import flag, listener
@@ -68,7 +69,7 @@ class Families(NamedTuple):
 class Comparison:
     """Answers tiles of a distance that is a function of two blocks of rows."""
 
-    distance: Distance
+    between: Formula
     X: Rows
     Y: Rows
     dtype: np.dtype[Any]
@@ -80,8 +81,8 @@ class Comparison:
 
     def __call__(self, tile: Tile) -> TileResult:
         """Answer a tile."""
-        between = self.distance.between(self.X.dense(tile.rows), self.Y.dense(tile.columns))
-        values = between.astype(self.dtype, copy=False)
+        distances = self.between(self.X.dense(tile.rows), self.Y.dense(tile.columns))
+        values = distances.astype(self.dtype, copy=False)
         empty = _empty(self.X, tile.rows)[:, None] | _empty(self.Y, tile.columns)
         values[empty] = np.nan
         if self.X is self.Y and tile.is_diagonal:
@@ -137,12 +138,12 @@ def compute(
     `parameters` and `fingerprints` are what else decides the values, for stores.
     """
     X, Y = (families.X, families.other) if rows is None else rows
-    dtype, d = families.X.dtype, families.X.d
+    dtype, d, shape = families.X.dtype, families.X.d, (families.X.n, families.other.n)
     job = Job(
-        (families.X.n, families.other.n),
+        shape,
         dtype,
         families.Y is None,
-        Comparison(distance, X, Y, dtype),
+        Comparison(distance.formula(shape[0] * shape[1], d), X, Y, dtype),
         {}
         if options.out is None
         else _facts(distance, families, parameters or {}, fingerprints or {}),
