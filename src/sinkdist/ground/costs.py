@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError, InputTypeError
+from sinkdist.ground.structure import Structure, of_edges
 from sinkdist.inputs.arrays import is_sparse, real_array, require_real
 from sinkdist.inputs.sparsity import check_structure
 
@@ -62,15 +63,16 @@ def points_costs(points: Any, others: Any, metric: Metric) -> Costs:
     return _mirrored(costs) if others is None and isinstance(metric, str) else costs
 
 
-def graph_costs(adjacency: Any) -> Costs:
-    """Shortest-path distances between the nodes of a connected, undirected weighted graph."""
+def graph_costs(adjacency: Any) -> tuple[Costs, Structure | None]:
+    """Lengths of shortest paths in a connected, undirected weighted graph, and its structure."""
     from scipy.sparse.csgraph import shortest_path
 
     graph = _undirected(adjacency)
     nodes = graph.shape[0]
     _require_memory(nodes, nodes, f"The ground of a graph of {nodes} nodes")
     _require_connected(graph)
-    return _mirrored(np.asarray(shortest_path(graph, method="D", directed=False)))
+    costs = _mirrored(np.asarray(shortest_path(graph, method="D", directed=False)))
+    return costs, of_edges(graph)
 
 
 def _mirrored(costs: Costs) -> Costs:

@@ -76,6 +76,10 @@ class DenseCosts:
         """Costs between some bins; the matrix itself for all of them."""
         return block_of(self.matrix, rows, columns)
 
+    def at(self, rows: Index, columns: Index) -> Array:
+        """The costs of some moves."""
+        return self.matrix[rows, columns]
+
     def mean_costs(self, rows: Any) -> Any:
         """``R M``: the mean cost from each histogram (dense or sparse rows) to every bin."""
         return (rows if rows.dtype == np.float64 else rows.astype(np.float64)) @ self.matrix

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from sinkdist.ground.blocks import block_of
 from sinkdist.ground.operator import Index
+from sinkdist.kernels.work_space import aligned
 
 __all__ = ["Gibbs"]
 
@@ -27,6 +28,7 @@ __all__ = ["Gibbs"]
 SAFE_EXPONENT = {np.dtype(np.float32): 80.0, np.dtype(np.float64): 600.0}
 _BLOCK_BYTES = 1 << 20  # float64 work space of one band of rows: small enough to stay in cache
 
+_TINY = 1 << 11  # entries that are read in no time, wherever they lie
 _SMALL = 1 << 17  # entries that are not worth cutting into bands
 
 #: How to get through the bands of a matrix: in turn, or on threads.
@@ -125,13 +127,19 @@ class Gibbs:
 
         with self._lock:
             if "kernel" not in self.__dict__:  # else another thread was first
-                out = np.empty(self.matrix.shape, self.dtype)
+                out = self._empty()
                 if out.size <= _SMALL:
                     gibbs_kernel(self.matrix, self.lam, out)
                 else:
                     run(self._bands(), fill)
                 self.__dict__["kernel"] = out
             return self.__dict__["kernel"]  # type: ignore[no-any-return]
+
+    def _empty(self) -> npt.NDArray[Any]:
+        """Room for the kernel; at a cache line unless finding one takes longer than it saves."""
+        if self.size <= _TINY:
+            return np.empty(self.shape, self.dtype)
+        return aligned(self.size, self.dtype).reshape(self.shape)
 
     def _bands(self) -> list[slice]:
         """Slices of rows, each small enough to stay in cache."""

@@ -11,7 +11,7 @@ import numbers
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from sinkdist.ground.costs import Costs, Metric, graph_costs, grid_costs, points
 from sinkdist.ground.dense import DenseCosts
 from sinkdist.ground.metric import MetricCheck, check_metric, largest_metric_below
 from sinkdist.ground.operator import CostOperator, Index
+from sinkdist.ground.structure import Structure, found_in, line
 from sinkdist.inputs.arrays import for_kernels, is_sparse, real_array
 
 __all__ = ["Ground"]
@@ -53,11 +54,11 @@ class Ground:
     """
 
     __slots__ = (
-        "_costs", "_description", "_gibbs", "_line", "_lock", "_metric", "_moved",
+        "_costs", "_description", "_gibbs", "_lock", "_metric", "_moved", "_structure",
     )  # fmt: skip
     _costs: CostOperator
     _metric: MetricCheck | None
-    _line: Costs | None
+    _structure: Structure | Literal["unknown"] | None
     _gibbs: OrderedDict[tuple[float, np.dtype[Any]], Any]
     _moved: OrderedDict[Any, Any]
 
@@ -89,7 +90,8 @@ class Ground:
         ground = cls._made(DenseCosts(grid_costs(shape, metric)), f"{metric} grid {sides}")
         if metric != "sqeuclidean":
             ground._metric = _BY_CONSTRUCTION
-            ground._line = np.arange(float(shape[0])) if len(shape) == 1 else None
+            if len(shape) == 1:
+                ground._structure = line(np.arange(float(shape[0])), ground.costs_at)
         return ground
 
     @classmethod
@@ -116,7 +118,7 @@ class Ground:
             ground._metric = _BY_CONSTRUCTION
             places = np.asarray(points, dtype=np.float64)
             if places.size == len(places) and metric != "hamming":
-                ground._line = places.flatten()  # a copy
+                ground._structure = line(places.ravel(), ground.costs_at)
         return ground
 
     @classmethod
@@ -135,8 +137,11 @@ class Ground:
         >>> Ground.graph([[0, 1, 0], [0, 0, 2], [0, 0, 0]]).matrix[0]
         array([0., 1., 3.])
         """
-        ground = cls._made(DenseCosts(graph_costs(adjacency)), "shortest paths")
+        costs, structure = graph_costs(adjacency)
+        ground = cls._made(DenseCosts(costs), "shortest paths")
         ground._metric = _BY_CONSTRUCTION
+        if structure is not None:
+            ground._structure = structure
         return ground
 
     @property
@@ -211,7 +216,8 @@ class Ground:
             raise InputError(f"Dividing the ground matrix by {unit:.6g} makes costs overflow.")
         ground = self._made(self._costs.scaled(unit), f"{self._description} / {name}")
         ground._metric = self._metric if self._metric is _BY_CONSTRUCTION else None
-        ground._line = None if self._line is None else self._line / unit
+        if isinstance(self._structure, Structure):
+            ground._structure = self._structure.scaled(unit)
         return ground
 
     @property
@@ -230,14 +236,26 @@ class Ground:
         return self._metric
 
     @property
+    def is_made_metric(self) -> bool:
+        """Whether the costs are a metric by construction, whatever has been looked at since."""
+        return self._metric is _BY_CONSTRUCTION
+
+    @property
     def is_known_metric(self) -> bool:
         """Whether the costs are known to be a metric without looking at every triangle."""
         return self._metric is not None and self._metric.holds
 
     @property
-    def line(self) -> Costs | None:
-        """Where the bins lie, if that is on a line with the distance between them as cost."""
-        return self._line
+    def structure(self) -> Structure | None:
+        """What gives the exact distance a closed form; None where nothing is known that does."""
+        if self._structure == "unknown":
+            dense = isinstance(self._costs, DenseCosts)
+            self._structure = found_in(self.dense, self.min, self.max) if dense else None
+        return self._structure
+
+    def costs_at(self, rows: Index, columns: Index) -> Costs:
+        """The costs of some moves, each from a row to the column at the same place."""
+        return self._costs.at(rows, columns)
 
     def closest_metric(self) -> Ground:
         """The largest metric that is nowhere above the costs: lengths of shortest paths.
@@ -297,7 +315,7 @@ class Ground:
         return f"Ground({rows} x {columns}, {self._description}, median {self.median:.4g})"
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return _restored, (self.dense, self._description, self._metric, self._line)
+        return _restored, (self.dense, self._description, self._metric, self._structure)
 
     @classmethod
     def _made(cls, costs: CostOperator, description: str) -> Ground:
@@ -313,7 +331,7 @@ class Ground:
         self._costs = costs
         self._description = description
         self._metric = None
-        self._line = None
+        self._structure = "unknown"
         self._gibbs = OrderedDict()
         self._moved = OrderedDict()
         self._lock = threading.Lock()
@@ -344,7 +362,10 @@ class Ground:
 
 
 def _restored(
-    matrix: Costs, description: str, metric: MetricCheck | None, line: Costs | None
+    matrix: Costs,
+    description: str,
+    metric: MetricCheck | None,
+    structure: Structure | Literal["unknown"] | None,
 ) -> Ground:
     """A ground from a pickle: without operators and lock, with what is known about it.
 
@@ -353,7 +374,7 @@ def _restored(
     ground = Ground._made(DenseCosts(for_kernels(matrix)), description)
     if metric is not None:
         ground._metric = _BY_CONSTRUCTION if metric == _BY_CONSTRUCTION else metric
-    ground._line = None if line is None else for_kernels(line)
+    ground._structure = structure
     return ground
 
 

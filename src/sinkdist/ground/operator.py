@@ -87,6 +87,9 @@ class CostOperator(Protocol):
     def block(self, rows: Index | None = None, columns: Index | None = None) -> Array:
         """Costs between some bins; None stands for all of them. Not to be written to."""
 
+    def at(self, rows: Index, columns: Index) -> Array:
+        """Costs of some moves, each from a row to the column at the same place."""
+
     def mean_costs(self, rows: Any) -> Any:
         """``R M`` for rows that are dense or sparse."""
 
