@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from sinkdist.solution import host_arrays as host
 from sinkdist.solution.plans import entropic_plan
 from sinkdist.solution.reductions import entropy, inverse, log, weighted
 
@@ -110,11 +111,10 @@ def measure(
     some = (lam > 0) & (lam < xp.inf)
     safe = xp.where(some, lam, 1.0)
     mass = _sum(xp, P) if total is None else total
-    gap = _divergence_above(xp, H, mass, M, safe, F, G, R, C, unit) / safe
+    gap = _divergence_above(xp, H, cost, mass, M, safe, F, G, R, C, unit) / safe
     gap = xp.where(some, gap, xp.where(lam > 0, upper - lower, 0.0))
-    return Measures(
-        _sum(xp, P * M), _entropy(xp, P), _information(xp, P, R, C), lower, upper, gap, cost
-    )
+    h = _entropy(xp, P)
+    return Measures(_sum(xp, P * M), h, _information(xp, P, h, R, C), lower, upper, gap, cost)
 
 
 def shrunk(xp: Any, P: Array, R: Array, C: Array) -> tuple[Array, Array, Array]:
@@ -199,11 +199,11 @@ def _entropy(xp: Any, P: Array) -> Array:
     return -_sum(xp, P * log(xp, P, 0.0))
 
 
-def _information(xp: Any, P: Array, R: Array, C: Array) -> Array:
-    """``KL(P || r c^T)``, of plans that may be no couplings; at least 0."""
+def _information(xp: Any, P: Array, h: Array, R: Array, C: Array) -> Array:
+    """``KL(P || r c^T)``, of plans of entropy ``h`` that may be no couplings; at least 0."""
     logs = weighted(xp, xp.sum(P, axis=2), log(xp, R, 0.0))
     logs = logs + weighted(xp, xp.sum(P, axis=1), log(xp, C, 0.0))
-    return xp.maximum(-_entropy(xp, P) - logs, 0.0)
+    return xp.maximum(-h - logs, 0.0)
 
 
 def _misfit(
@@ -240,10 +240,19 @@ def _emd_below(
     """
     some = (lam > 0) & (lam < xp.inf)
     weak = xp.where(some, 1.0 / xp.where(some, lam, 1.0), 0.0)[:, None]
-    best = xp.maximum(_dual_value(xp, M, 0.0 * log(xp, R, 0.0), R, C, unit), 0.0)
-    for costs, f, a, b in ((M, F, R, C), (M.T, G, C, R)):
-        best = xp.maximum(best, _dual_value(xp, costs, f, a, b, unit))
-        best = xp.maximum(best, _dual_value(xp, costs, f - log(xp, a, 0.0) * weak, a, b, unit))
+    log_r, log_c = log(xp, R, 0.0), log(xp, C, 0.0)
+    tried = (
+        (M, [0.0 * log_r, F, F - log_r * weak], R, C), (M.T, [G, G - log_c * weak], C, R)
+    )  # fmt: skip
+    alone = max(x.shape[0] for x in (F, G, R, C)) == 1
+    best = xp.zeros_like(lam)
+    for costs, potentials, a, b in tried:
+        if alone:  # as the rows of one matrix: a small pair takes as long as its calls
+            values = _dual_value(xp, costs, xp.concat(potentials), a, b, unit)
+            best = xp.maximum(best, xp.max(values, keepdims=True))
+            continue
+        for f in potentials:
+            best = xp.maximum(best, _dual_value(xp, costs, f, a, b, unit))
     return best
 
 
@@ -271,8 +280,8 @@ def _weighted_median(xp: Any, values: Array, weights: Array) -> Array:
 
 
 def _divergence_above(
-    xp: Any, H: Array, total: Array, M: Array, lam: Array, F: Array, G: Array, R: Array, C: Array,
-    unit: float,
+    xp: Any, H: Array, cost: Array, total: Array, M: Array, lam: Array, F: Array, G: Array,
+    R: Array, C: Array, unit: float,
 ) -> Array:  # fmt: skip
     """Upper bounds on ``KL(H || P)``, which is lam times the gap of the coupling ``H``.
 
@@ -282,7 +291,7 @@ def _divergence_above(
     logs = log(xp, H, 0.0)
     exponent = lam[:, None, None] * (f[:, :, None] + g[:, None, :] - M)
     found = _sum(xp, H * (logs - exponent)) + (total - 1.0)
-    sizes = xp.sum(xp.abs(f) * R, axis=1) + xp.sum(xp.abs(g) * C, axis=1) + _sum(xp, H * M)
+    sizes = xp.sum(xp.abs(f) * R, axis=1) + xp.sum(xp.abs(g) * C, axis=1) + cost
     return xp.maximum(found, 0.0) + unit * (lam * sizes - _sum(xp, H * logs) + 2.0)
 
 
@@ -319,7 +328,7 @@ def measure_pair(
     H = rounded(P, r, c, M)[None]
     with np.errstate(over="ignore", invalid="ignore"):
         found = measure(
-            np, P[None], M, np.array([lam]), f[None], g[None], r[None], c[None], mass, H
+            host, P[None], M, np.array([lam]), f[None], g[None], r[None], c[None], mass, H
         )
     return Measures(*(float(x[0]) for x in found))
 
@@ -332,7 +341,7 @@ def bracket_pair(
     H = rounded(P, r, c, M)[None]
     with np.errstate(over="ignore", invalid="ignore"):
         lower, upper = bracket(
-            np, P[None], M, np.array([lam]), f[None], g[None], r[None], c[None], alpha, H
+            host, P[None], M, np.array([lam]), f[None], g[None], r[None], c[None], alpha, H
         )
     return float(lower[0]), float(upper[0])
 
@@ -344,8 +353,8 @@ def rounded(P: Array, r: Array, c: Array, M: Array | None = None) -> npt.NDArray
     goes by the cheapest moves first if that costs less.
     """
     with np.errstate(over="ignore"):  # sums may be below what has an inverse
-        H, left, missing = shrunk(np, P[None], r[None], c[None])
-        coupling = spread(np, H, left, missing)[0]
+        H, left, missing = shrunk(host, P[None], r[None], c[None])
+        coupling = spread(host, H, left, missing)[0]
     if M is not None and left.sum() > 0.0:
         least, cost = float(np.vdot(H, M)), float(np.vdot(coupling, M))
         if cost - least > _COSTLY * least:
@@ -394,9 +403,9 @@ def certified(
 ) -> tuple[float, float]:
     """Bounds on the exact distance by a potential of the rows and the cost of a coupling."""
     R, C = r[None], c[None]
-    unit = _unit(np, R, C)
-    lower = float(_dual_value(np, M, f[None], R, C, unit)[0])
-    x, y, least = _misfit(np, R, C, moves.row_sums, moves.column_sums, unit)
+    unit = _unit(host, R, C)
+    lower = float(_dual_value(host, M, f[None], R, C, unit)[0])
+    x, y, least = _misfit(host, R, C, moves.row_sums, moves.column_sums, unit)
     large = moves.mass > least[0]
     if not large.any():
         return max(0.0, lower), math.inf
@@ -407,7 +416,7 @@ def certified(
 def emd_below(M: Array, lam: float, f: Array, g: Array, r: Array, c: Array) -> float:
     """A lower bound on the exact distance of one pair, as a plain number."""
     R, C = r[None], c[None]
-    found = _emd_below(np, M, np.array([lam]), f[None], g[None], R, C, _unit(np, R, C))
+    found = _emd_below(host, M, np.array([lam]), f[None], g[None], R, C, _unit(host, R, C))
     return float(found[0])
 
 
@@ -422,4 +431,5 @@ def column_potential(M: Array, lam: float, f: Array, c: Array) -> Array:
 
 def information(P: Array, r: Array, c: Array) -> float:
     """``KL(P || r c^T)``, of a plan that may be no coupling; at least 0."""
-    return float(_information(np, P[None], r[None], c[None])[0])
+    plans = P[None]
+    return float(_information(host, plans, _entropy(host, plans), r[None], c[None])[0])

@@ -6,6 +6,7 @@ that have mass. The answer for arrays of other libraries stands with their solve
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.inputs.histograms import Histograms
-from sinkdist.solution import certificates
+from sinkdist.solution import certificates, host_arrays
 from sinkdist.solution.certificates import Measures
-from sinkdist.solution.plans import Plan, entropic_plan
+from sinkdist.solution.plans import Plan, SparsePlan, entropic_plan
 
 if TYPE_CHECKING:
     from sinkdist.solution.solution import Solution
@@ -25,6 +26,7 @@ __all__ = ["Evidence", "HostEvidence"]
 Array = npt.NDArray[Any]
 Bounds = tuple[Any, Any]
 
+_PIECE = 1 << 20  #: entries of a plan that are formed together
 _NOTHING = Measures(*[np.nan] * len(Measures._fields))
 
 
@@ -37,6 +39,15 @@ class Evidence(Protocol):
 
     def plan(self, s: Solution) -> Any:
         """All plans, or the only one."""
+
+    def each(self, answer: Callable[[int], Any]) -> Any:
+        """A list of what a function of a pair's number gives; only that, for a single pair."""
+
+    def pieces(self, s: Solution, k: int) -> Iterator[SparsePlan]:
+        """The positive entries of one pair's plan on the host, in pieces of some rows each."""
+
+    def costs_at(self, s: Solution, rows: Array, columns: Array) -> Array:
+        """Costs of some moves, on the host."""
 
     def measures(self, s: Solution) -> Measures:
         """Certificates of all pairs."""
@@ -79,6 +90,27 @@ class HostEvidence:
         plans = [self._plan(s, k) for k in range(self._n)]
         return plans[0] if self._single else np.array(plans).reshape(-1, *s.ground.shape)
 
+    def each(self, answer: Callable[[int], Any]) -> Any:
+        """One answer per pair; the only one, for a single pair."""
+        return answer(0) if self._single else [answer(k) for k in range(self._n)]
+
+    def pieces(self, s: Solution, k: int) -> Iterator[SparsePlan]:
+        """A plan on its bins with mass, some rows at a time; a sparse one as it is."""
+        special = self._special(k)
+        if isinstance(special, SparsePlan):
+            yield special.only(special.mass > 0.0)
+            return
+        rows, columns, _, _ = self._bins(k)
+        step = max(1, _PIECE // max(1, columns.size))
+        for start in range(0, rows.size, step):
+            some = rows[start : start + step]
+            found = SparsePlan.of(self._plan_on(s, k, some, columns))
+            yield found.placed(some, columns, s.ground.shape)
+
+    def costs_at(self, s: Solution, rows: Array, columns: Array) -> Array:
+        """Costs of some moves."""
+        return np.asarray(s.ground.costs_at(rows, columns))
+
     def measures(self, s: Solution) -> Measures:
         """Certificates of all pairs, one after another."""
         pairs = [self._measure(s, k) for k in range(self._n)]
@@ -119,9 +151,7 @@ class HostEvidence:
         if rows.size == 0 or columns.size == 0:
             return _NOTHING
         f, g = self._potentials(s, k)
-        M, P = s.ground.matrix, self._plan(s, k)
-        if P.shape != (rows.size, columns.size):
-            M, P = M[np.ix_(rows, columns)], P[np.ix_(rows, columns)]
+        M, P = s.ground.block(rows, columns), self._plan_on(s, k, rows, columns)
         lam, known = _entry(s.lam, k), self._known(k)
         f, g, total = f[rows], g[columns], None
         if self._special(k) is not None and 0.0 < lam < np.inf:
@@ -140,7 +170,7 @@ class HostEvidence:
             return pair.lower, pair.upper
         rows, columns, r, c = self._bins(k)
         low, high = certificates.bracket_of_penalised(
-            np, pair, s.ground.matrix[np.ix_(rows, columns)], np.array([lam]), r[None], c[None]
+            host_arrays, pair, s.ground.block(rows, columns), np.array([lam]), r[None], c[None]
         )
         return float(low[0]), float(high[0])
 
@@ -156,6 +186,18 @@ class HostEvidence:
         if lam == 0.0:
             return np.outer(_row(self.r, k), _row(self.c, k)).astype(np.float64)
         return entropic_plan(s.ground.matrix, lam, *self._potentials(s, k))
+
+    def _plan_on(self, s: Solution, k: int, rows: Array, columns: Array) -> npt.NDArray[np.float64]:
+        """The same between some bins, without forming it between all."""
+        lam, special = _entry(s.lam, k), self._special(k)
+        if lam == 0.0 and special is None:
+            r, c = _row(self.r, k)[rows], _row(self.c, k)[columns]
+            return np.outer(r, c).astype(np.float64)
+        M = s.ground.block(rows, columns)
+        if special is not None:
+            return special.on(rows, columns).dense(M, lam)
+        f, g = self._potentials(s, k)
+        return entropic_plan(M, lam, f[rows], g[columns])
 
     def _special(self, k: int) -> Plan | None:
         """The plan, where potentials do not give it."""

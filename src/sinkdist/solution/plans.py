@@ -52,6 +52,17 @@ class SparsePlan:
         np.add.at(P, (self.rows, self.columns), self.mass)
         return P
 
+    def only(self, some: Array) -> SparsePlan:
+        """Some of the entries."""
+        return SparsePlan(self.rows[some], self.columns[some], self.mass[some])
+
+    def on(self, rows: Array, columns: Array) -> SparsePlan:
+        """The same among some bins, in rising order, which are those with mass."""
+        at, to = np.searchsorted(rows, self.rows), np.searchsorted(columns, self.columns)
+        here = np.append(rows, -1)[at] == self.rows
+        here &= np.append(columns, -1)[to] == self.columns
+        return SparsePlan(at[here], to[here], self.mass[here])
+
     def placed(self, rows: Bins, columns: Bins, shape: tuple[int, int]) -> SparsePlan:
         """The same among all bins."""
         return SparsePlan(
@@ -85,6 +96,10 @@ class ScaledPlan:
         P *= self.u[:, None]
         P *= self.v
         return P
+
+    def on(self, rows: Array, columns: Array) -> ScaledPlan:
+        """The same among some bins."""
+        return ScaledPlan(self.f[rows], self.g[columns], self.u[rows], self.v[columns])
 
     def placed(self, rows: Bins, columns: Bins, shape: tuple[int, int]) -> ScaledPlan:
         """The same among all bins; those without mass have the scaling 0."""

@@ -8,7 +8,7 @@ kept; the plan itself is computed on each access, because it is large. Where the
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,9 @@ import numpy.typing as npt
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.solution.certificates import Measures
 from sinkdist.solution.evidence import Evidence, HostEvidence
+from sinkdist.solution.moves import check_top, largest_moves, names_of_bins
 from sinkdist.solution.plans import Plan
+from sinkdist.solution.sparse import ThresholdedPlan, check_threshold, thresholded
 from sinkdist.solution.status import Status
 
 __all__ = ["Solution"]
@@ -92,6 +94,83 @@ class Solution:
     def plan(self) -> Any:
         """The coupling ``P``, of shape (d, d'), or (n, d, d') for many pairs."""
         return self._evidence.plan(self)
+
+    @property
+    def sparse_plan(self) -> Any:
+        """The coupling as a `scipy.sparse.csr_array`; for many pairs a list with one of each.
+
+        It holds the positive entries: of an exact plan at most as many as both histograms have bins
+        with mass, less one; of an entropic plan one for every pair of such bins, of which
+        `to_sparse` drops the small ones. No dense matrix between all bins is formed.
+        """
+        return self._evidence.each(lambda k: self._thresholded(k, 0.0).plan)
+
+    def to_sparse(self, *, threshold: float) -> Any:
+        """The coupling without its small entries, and how much mass they had.
+
+        Parameters
+        ----------
+        threshold : float
+            Entries with less mass than this are dropped.
+
+        Returns
+        -------
+        ThresholdedPlan
+            With the fields ``plan`` (a `scipy.sparse.csr_array`), ``dropped_mass`` and
+            ``dropped_entries``; for many pairs a list with one of each. What is left is not scaled
+            up: its marginals lack the dropped mass.
+
+        Examples
+        --------
+        >>> import sinkdist as sd
+        >>> s = sd.solve([0.5, 0.5, 0], [0.2, 0.3, 0.5], sd.Ground.grid(3), lam=9)
+        >>> cut = s.to_sparse(threshold=1e-3)
+        >>> cut.plan.nnz, cut.dropped_entries, cut.dropped_mass < 1e-3
+        (5, 1, True)
+        """
+        least = check_threshold(threshold)
+        return self._evidence.each(lambda k: self._thresholded(k, least))
+
+    def moves(self, top: int | None = 20, names: Any = None) -> Any:
+        """The largest movements of mass, as a table: from, to, mass, cost.
+
+        Parameters
+        ----------
+        top : int or None
+            How many; None for all.
+        names : sequence, optional
+            What bins are called: a list or pandas Index with a name per bin, or a pair of them
+            where the two histograms have bins of their own. Indices otherwise.
+
+        Returns
+        -------
+        MoveTable
+            A sequence of `Move`, the one with the most mass first, and of equal ones that with the
+            lower indices; for many pairs a list with one table of each. Mass that stays in its bin
+            at no cost does not move and is left out. ``cost`` is that of a unit of mass.
+
+        Examples
+        --------
+        >>> import sinkdist as sd
+        >>> s = sd.solve([0.6, 0.4, 0], [0, 0.25, 0.75], sd.Ground.grid(3), lam=float("inf"))
+        >>> s.moves(top=2, names=["red", "green", "blue"])
+        from   to    mass  cost
+        green  blue  0.4   1
+        red    blue  0.35  2
+        2 of 3 moves, with 75% of the mass 1
+        """
+        most = check_top(top)
+        evidence, (rows, columns) = self._evidence, map(int, self.ground.shape)
+        called, costs_at = names_of_bins(names, (rows, columns)), partial(evidence.costs_at, self)
+        square = rows == columns
+        return evidence.each(
+            lambda k: largest_moves(evidence.pieces(self, k), costs_at, most, called, square=square)
+        )
+
+    def _thresholded(self, k: int, threshold: float) -> ThresholdedPlan:
+        """One pair's plan without entries below a threshold."""
+        rows, columns = map(int, self.ground.shape)
+        return thresholded(self._evidence.pieces(self, k), (rows, columns), threshold)
 
     @property
     def entropy(self) -> Any:
