@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from sinkdist.interrupts import Abandoned, Stop, beside_main, is_main_thread, run_beside
-from tests.waiting import LONG
+from tests.waiting import LONG, until
 
 
 def test_results_come_from_another_thread():
@@ -49,7 +49,7 @@ def test_the_first_exception_stops_the_others():
         raise ValueError("first")
 
     def waits():
-        assert stop.wait(LONG)
+        until(stop.is_set)
         ended.append(True)
         stop.check()
 
@@ -66,6 +66,9 @@ def test_a_stop_is_seen_by_python_and_by_compiled_loops():
     assert stop.flag[0] == 1 and stop.is_set()
     with pytest.raises(Abandoned):
         stop.check()
+    late = Stop()
+    late.set()
+    assert late.flag[0] == 1 and late.flag is late.flag  # made when it was asked for
 
 
 def test_an_interrupted_wait_stops_the_work_and_goes_on(monkeypatch):
@@ -80,7 +83,7 @@ def test_an_interrupted_wait_stops_the_work_and_goes_on(monkeypatch):
         return wait(self, timeout)
 
     def work():
-        stop.wait(LONG)
+        until(stop.is_set)
         ended.set()
 
     monkeypatch.setattr(threading.Event, "wait", interrupted)

@@ -10,7 +10,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = ["Abandoned", "Stop", "beside_main", "is_main_thread", "run_beside"]
 
@@ -18,28 +22,51 @@ T = TypeVar("T")
 
 GRACE = 0.5  #: seconds that threads have to end by themselves
 
+_MAKING = threading.Lock()  #: held while the flag of a `Stop` is made
+
 
 class Abandoned(Exception):
     """Raised inside work that nobody waits for any more; never seen by callers."""
 
 
-class Stop(threading.Event):
-    """Set when nobody waits for the work any more; ``flag`` is the same for compiled loops."""
+class Stop:
+    """Set when nobody waits for the work any more; loops look at it, and nobody waits for it.
+
+    No `threading.Event`, which takes a lock and a condition to make: every pair has a `Stop`.
+    """
+
+    __slots__ = ("_flag", "_is_set")
 
     def __init__(self) -> None:
-        import numpy as np  # not with `import sinkdist`, which needs this module and no more
+        self._is_set = False
+        self._flag: npt.NDArray[np.int64] | None = None
 
-        super().__init__()
-        self.flag = np.zeros(1, np.int64)
+    @property
+    def flag(self) -> npt.NDArray[np.int64]:
+        """The same for compiled loops: 1 where it is set."""
+        if self._flag is None:
+            import numpy as np  # not with `import sinkdist`, which needs this module and no more
+
+            with _MAKING:  # one flag, whoever asks first
+                if self._flag is None:
+                    self._flag = np.zeros(1, np.int64)
+            if self._is_set:  # in the meantime
+                self._flag[0] = 1
+        return self._flag
+
+    def is_set(self) -> bool:
+        """Whether loops are asked to end."""
+        return self._is_set
 
     def set(self) -> None:
         """Ask all loops that look at it to end."""
-        self.flag[0] = 1
-        super().set()
+        self._is_set = True  # first: who makes the flag after this finds it
+        if self._flag is not None:
+            self._flag[0] = 1
 
     def check(self) -> None:
         """Raise if it is set."""
-        if self.is_set():
+        if self._is_set:
             raise Abandoned
 
 

@@ -64,14 +64,15 @@ def _constrained(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
 def _grounds(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
     """Checks of costs, the exact distance, and the classic distances."""
     import sinkdist as sd
-    from sinkdist import classic
+    from sinkdist.classic.summed import chi2_of_many, total_variation_of_many
 
     ground = sd.Ground(M)
     _ = ground.is_metric
     ground.closest_metric()
     sd.distance(X[0], X[1], ground, lam=float("inf"))
-    classic.chi2(X)
-    classic.total_variation(X)
+    sd.distance(X[0], X[1], sd.Ground.grid(X.shape[1]), lam=float("inf"))
+    chi2_of_many(X, X)
+    total_variation_of_many(X, X)
 
 
 CALLS: dict[str, Call] = {

@@ -38,7 +38,8 @@ Array: TypeAlias = npt.NDArray[Any]
 
 _FLOAT32 = np.dtype(np.float32)
 _FLOAT64 = np.dtype(np.float64)
-_NEGLIGIBLE = {dtype: NEGLIGIBLE[dtype.name] for dtype in (_FLOAT32, _FLOAT64)}
+_NAMES = {dtype: dtype.name for dtype in (_FLOAT32, _FLOAT64)}  # NumPy makes one up each time
+_NEGLIGIBLE = {dtype: NEGLIGIBLE[name] for dtype, name in _NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -281,7 +282,7 @@ def _rounding(values: Any) -> float:
 
 def _slack(values: Any) -> float:
     """How far a sum may be from 1 and count as rounding."""
-    return slack(values.dtype.name, values.shape[-1])
+    return slack(_NAMES.get(values.dtype) or values.dtype.name, values.shape[-1])
 
 
 def _is_single(value: Any) -> bool:

@@ -3,9 +3,11 @@
 compiled     the decorators, one set of flags for all kernels
 compiling    what surrounds a first compilation: a lock, and one line on stderr
 views        other views of a work space
+work_space   memory that begins at a cache line, kept from pair to pair
 pair         sweeps and sums of one pair, each one read of its kernel
 exponential  fast exponentials; the stabilised kernel; log-domain updates
 hessian      products for Newton's method, dense and sparse
 block        the elementwise halves of sweeps over a block of pairs
+binwise      sums over bins for all pairs of two blocks of histograms
 triangles    all triangles of a square cost matrix
 """

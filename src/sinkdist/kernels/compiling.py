@@ -119,6 +119,6 @@ def source_stamp(package: Path) -> tuple[float, int]:
     stats = [
         path.stat()
         for folder in ("kernels", "solvers/compiled")
-        for path in (package / folder).glob("*.py")
+        for path in (package / folder).rglob("*.py")
     ]
     return max((s.st_mtime for s in stats), default=0.0), sum(s.st_size for s in stats)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sinkdist.kernels.compiled import Array, compiled
+from sinkdist.kernels.minimum import lesser
 
 
 @compiled
@@ -16,11 +17,11 @@ def worst_triangle(M: Array) -> tuple[float, int, int, int]:
         direct = M[i]
         for k in range(d):
             leg, onward = M[i, k], M[k]
-            most = -np.inf
+            least = np.inf
             for j in range(d):
-                most = max(most, direct[j] - onward[j])
-            if most - leg > worst:
-                worst, at_i, at_k = most - leg, i, k
+                least = lesser(least, onward[j] - direct[j])
+            if -least - leg > worst:
+                worst, at_i, at_k = -least - leg, i, k
     best = -np.inf
     for j in range(d):
         excess = M[at_i, j] - M[at_k, j]

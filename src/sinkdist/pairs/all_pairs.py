@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.interrupts import Stop
-from sinkdist.pairs.job import job_of
+from sinkdist.pairs.job import job_of, mean_support
 from sinkdist.pairs.matched import TILE_PAIRS, Postprocess, dense_rows, empty_rows
 from sinkdist.problem.problem import Problem
 from sinkdist.scale import threads
@@ -68,9 +68,15 @@ class AllPairs:
         """What all pairs share."""
         keep = self.postprocess is not None and getattr(self.postprocess, "keep", False)
         workers, pairs = threads.count(self.workers), self.A.n * self.B.n
-        wishes = Wishes(keep, self.need_error, pairs, workers)
+        entries = mean_support(self.A) * mean_support(self.B)
+        wishes = Wishes(keep, self.need_error, pairs, workers, entries)
         task: Prepared = self.problem.member.prepare(self.problem, wishes)
         return task
+
+    @property
+    def reads_sparse(self) -> bool:
+        """Whether rows are handed on as they are stored."""
+        return self.task.member.reads_sparse and self.postprocess is None
 
     @property
     def stop(self) -> Stop:
@@ -80,7 +86,7 @@ class AllPairs:
     def solve(self, batch: RowBatch) -> Answers:
         """Answer the pairs of a row batch."""
         i = np.array([batch.i])
-        left, right = dense_rows(self.A, i), dense_rows(self.B, batch.j)
+        left, right = _rows(self.A, i, self.reads_sparse), _rows(self.B, batch.j, self.reads_sparse)
         part = solve_batch(self.task, left, right)
         if self.postprocess is not None:
             self.postprocess(part, left, right, i, batch.j)
@@ -125,6 +131,11 @@ class AllPairs:
     def __reduce__(self) -> Any:
         kept = {k: v for k, v in self.__dict__.items() if k != "task"}
         return AllPairs.__new__, (AllPairs,), kept
+
+
+def _rows(family: Histograms, index: Array, as_stored: bool) -> Any:
+    """Some rows of a family, dense unless they may be as they are stored."""
+    return family.rows[index] if as_stored else dense_rows(family, index)
 
 
 def all_pairs(pairs: AllPairs, workers: int) -> tuple[Any, Tally]:

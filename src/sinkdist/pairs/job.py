@@ -16,7 +16,7 @@ from sinkdist.solution.status import Status
 if TYPE_CHECKING:
     from sinkdist.pairs.all_pairs import AllPairs
 
-__all__ = ["job_of", "statuses"]
+__all__ = ["job_of", "mean_support", "statuses"]
 
 _SAMPLE = 1000  #: rows looked at for the mean support
 _ARRAYS = 8  #: of pairs x bins in double precision that a row batch holds at most
@@ -26,9 +26,7 @@ _KERNELS = 4  #: copies of a pair's kernel, or of the whole one
 def job_of(pairs: AllPairs, *, stored: bool) -> Job:
     """The work of `pairs`, described to `scale`; what only stores need, where it is ``stored``."""
     problem, A, B = pairs.problem, pairs.A, pairs.B
-    if stored:
-        problem.member.load()  # now, so that the plan knows what it holds
-    support, other = _mean_support(A), _mean_support(B)
+    support, other = mean_support(A), mean_support(B)
     rows, columns = problem.ground.shape
     seconds = problem.member.seconds_per_entry(problem.stopping)
     return Job(
@@ -60,7 +58,7 @@ def _fingerprints(pairs: AllPairs) -> dict[str, str | None]:
     }
 
 
-def _mean_support(family: Histograms) -> float:
+def mean_support(family: Histograms) -> float:
     """Bins with mass in a histogram, on average."""
     if family.n == 0:
         return float(family.d)

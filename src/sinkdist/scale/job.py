@@ -147,7 +147,7 @@ def bytes_needed(job: Job, side: int, workers: int) -> int:
 
 def tally(job: Job, tile: Tile, block: TileResult) -> Tally:
     """How the pairs of a tile ended, each pair counted once."""
-    if job.upper and tile.is_diagonal:
+    if job.upper and tile.is_diagonal and len(block.status) > 1:  # one row is all of its half
         half = np.triu_indices(len(block.status), m=block.status.shape[1])
         return Tally.of(block.status[half], block.error[half])
     return Tally.of(block.status, block.error)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from sinkdist.kernels.compiled import Array
 
-__all__ = ["all_bins", "in_double", "support", "union"]
+__all__ = [
+    "SparseRows", "all_bins", "cut", "dense_row", "dense_rows", "in_double", "sparse_rows",
+    "support", "union",
+]  # fmt: skip
 
 
 def in_double(weights: Array) -> Array:
@@ -22,6 +27,16 @@ def support(histogram: Array) -> Array | None:
     return None if np.count_nonzero(histogram) == histogram.size else np.flatnonzero(histogram)
 
 
+def cut(histogram: Array) -> tuple[Array | None, Array]:
+    """The bins with mass, None for all of them, and the masses there, as kernels take them."""
+    bins, masses = support(histogram), in_double(histogram)
+    if bins is not None:
+        masses = masses[bins]
+    elif not masses.flags.writeable:  # one compiled type for all
+        masses = masses.copy()
+    return bins, masses
+
+
 def union(H: Array) -> Array | None:
     """Bins with mass in any of the histograms; None for all of them."""
     occupied = H.any(axis=0)
@@ -34,3 +49,57 @@ def all_bins(rows: Array | None, columns: Array | None, R: Array, C: Array) -> t
         np.arange(R.shape[1]) if rows is None else rows,
         np.arange(C.shape[1]) if columns is None else columns,
     )
+
+
+def dense_row(H: Any, k: int) -> Array:
+    """Row ``k`` of dense or CSR rows, or the only one; dense.
+
+    Examples
+    --------
+    >>> dense_row(np.eye(3), 1), dense_row(np.eye(1), 7)
+    (array([0., 1., 0.]), array([1.]))
+    """
+    k = k if H.shape[0] > 1 else 0
+    return np.asarray(H[k] if isinstance(H, np.ndarray) else H[[k]].toarray()[0])
+
+
+def dense_rows(H: Any) -> Array:
+    """Dense or CSR rows, dense."""
+    return np.asarray(H if isinstance(H, np.ndarray) else H.toarray())
+
+
+class SparseRows(NamedTuple):
+    """Histograms as their bins with mass, in compressed rows; float64, bins sorted."""
+
+    start: Array
+    bins: Array
+    mass: Array
+
+    @property
+    def most(self) -> int:
+        """Bins with mass in a row, at most."""
+        return int(np.diff(self.start).max(initial=0))
+
+
+def sparse_rows(H: Any) -> SparseRows:
+    """Rows, dense or CSR without stored zeros, as `SparseRows`.
+
+    Examples
+    --------
+    >>> start, bins, mass = sparse_rows(np.array([[0.5, 0.0, 0.5], [0.0, 1.0, 0.0]]))
+    >>> start.tolist(), bins.tolist(), mass.tolist()
+    ([0, 2, 3], [0, 2, 1], [0.5, 0.5, 1.0])
+    """
+    if isinstance(H, np.ndarray):
+        H = in_double(H)
+        occupied = H != 0.0
+        bins = np.nonzero(occupied)[1]
+        start = np.zeros(len(H) + 1, np.int64)
+        np.cumsum(np.count_nonzero(occupied, axis=1), out=start[1:])
+        return SparseRows(start, bins, H[occupied])
+    start, bins = H.indptr.astype(np.int64), H.indices.astype(np.int64)
+    mass = H.data.astype(np.float64)
+    if H.dtype != np.float64:
+        sums = np.add.reduceat(mass, start[:-1]) if mass.size else mass
+        mass /= np.repeat(sums, np.diff(start))
+    return SparseRows(start, bins, mass)

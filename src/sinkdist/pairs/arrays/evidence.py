@@ -6,7 +6,7 @@ and not from their rounding to the dtype of the results; bounds are rounded outw
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sinkdist.errors import InputTypeError
 from sinkdist.pairs.arrays.call import Call
 from sinkdist.pairs.arrays.pairs import Solved
 from sinkdist.solution.certificates import Measures, bracket, bracket_of_penalised, measure
+from sinkdist.solution.plans import SparsePlan
 from sinkdist.solution.reductions import Array, entropy
 from sinkdist.solution.solution import Solution
 from sinkdist.solution.status import Status
@@ -81,6 +83,33 @@ class ArrayEvidence:
     def plan(self, s: Solution) -> Array:
         """All plans, or the only one."""
         return self.shaped(self._plans(self.call.costs.matrix, self.R, self.C, 0, self._n))
+
+    def each(self, answer: Callable[[int], Any]) -> Any:
+        """One answer per pair; the only one, for a single pair."""
+        return answer(0) if self.single else [answer(k) for k in range(self._n)]
+
+    def pieces(self, s: Solution, k: int) -> Iterator[SparsePlan]:
+        """One plan, fetched from the device; an exact one as the few entries it was solved as."""
+        host, exact, pairs = self.call.home.host, self.solved.exact, self.solved.exact_pairs
+        if exact is not None and pairs is not None and (place := np.flatnonzero(pairs == k)).size:
+            entries = [host(x[int(place[0]), ...]) for x in exact.plan]
+            if any(x is None for x in entries):
+                raise _not_known()
+            rows, columns, mass = map(np.asarray, entries)
+            yield SparsePlan(rows.astype(int), columns.astype(int), mass).only(mass > 0.0)
+            return
+        M, R = self.call.costs.matrix, self.R if self.R.shape[0] == 1 else self.R[k : k + 1, :]
+        P = host(self._plans(M, R, self.C[k : k + 1, :], k, k + 1))
+        if P is None:
+            raise _not_known()
+        yield SparsePlan.of(np.asarray(P, dtype=np.float64)[0])
+
+    def costs_at(self, s: Solution, rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> Any:
+        """Costs of some moves, fetched from the device."""
+        M = self.call.home.host(self.call.home.constant(self.call.costs.matrix))
+        if M is None:
+            raise _not_known()
+        return np.asarray(M, dtype=np.float64)[rows, columns]
 
     def objective(self, s: Solution) -> Array:
         """``<P, M> - h(P) / lam``; differentiable."""
@@ -204,3 +233,11 @@ class ArrayEvidence:
             np.add.at(dense[pairs[k] - first], (at, to), mass)
         exactly = home.put(np.isin(np.arange(first, last), pairs))
         return xp.where(exactly[:, None, None], xp.astype(home.put(dense), M.dtype), P)
+
+
+def _not_known() -> InputTypeError:
+    """The error for plans that nobody has computed yet."""
+    return InputTypeError(
+        "Sparse plans and moves are made on the host, which needs numbers that are known: call "
+        "them outside of jit, vmap and other transformations."
+    )

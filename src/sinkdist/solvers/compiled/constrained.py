@@ -17,18 +17,19 @@ from sinkdist.kernels.compiled import Array
 from sinkdist.kernels.pair import mean_cost
 from sinkdist.solution import certificates as bounds
 from sinkdist.solution.plans import ScaledPlan, SparsePlan, entropic_plan, is_blurred
-from sinkdist.solvers.compiled.exact import Exact, exact_pair
+from sinkdist.solvers.compiled.exact import exact_pair
 from sinkdist.solvers.compiled.ladder import climb
 from sinkdist.solvers.compiled.lam_search import (
     VACUOUS,
     constrain_each,
     entropy,
     next_lam,
-    scratch_for,
+    scratch_of,
     unstuck,
 )
 from sinkdist.solvers.compiled.log import plan_of
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, RUNNING
+from sinkdist.solvers.exact_result import Exact
 from sinkdist.solvers.policy import AIM, FARTHEST, GROWTH
 
 
@@ -111,7 +112,7 @@ def _constrain_one(
     F, G = np.zeros((1, r.size)), np.zeros((1, c.size))
     constrain_each(
         M, r[None], c[None], 0, 1, alpha, tol, max_iter, np.inf, value, error, n_iter, lam, act,
-        stop.flag, F, G, *scratch_for(r[None], c[None]),
+        stop.flag, F, G, *scratch_of(r.size, c.size, r.size, c.size),
     )  # fmt: skip
     stop.check()
     return float(lam[0]), float(value[0]), float(error[0]), int(n_iter[0]), int(act[0]), F[0], G[0]

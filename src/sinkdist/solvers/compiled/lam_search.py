@@ -30,6 +30,7 @@ from sinkdist.kernels.compiled import (
 from sinkdist.kernels.exponential import stabilised_kernel
 from sinkdist.kernels.pair import gather, mean_cost, plan_cost
 from sinkdist.kernels.views import bits_of, matrix_in
+from sinkdist.kernels.work_space import aligned, kept
 from sinkdist.solvers.compiled import newton
 from sinkdist.solvers.compiled.newton import newton_pair
 from sinkdist.solvers.compiled.relaxation import (
@@ -58,11 +59,15 @@ BEYOND = 3e2  #: lam times the mean cost from which the exact distance is asked 
 
 def scratch_for(R: Array, C: Array) -> tuple[Array, Array, Array, Array]:
     """Work space of `constrain_each`: bins, vectors, two blocks for the largest pair, indices."""
-    d1, d2 = R.shape[1], C.shape[1]
-    m, n = most_bins(R), most_bins(C)
+    return scratch_of(R.shape[1], C.shape[1], most_bins(R), most_bins(C))
+
+
+@kept
+def scratch_of(d1: int, d2: int, m: int, n: int) -> tuple[Array, Array, Array, Array]:
+    """The same for so many bins, with mass in at most ``m`` and ``n`` of them."""
     numbers, indices = newton.scratch_for(m, n)
-    vectors = np.empty(4 * d1 + 5 * d2 + FIELDS + newton.FIELDS + numbers.size)
-    return np.empty(d1 + d2, np.int64), vectors, np.empty(2 * m * n), indices
+    vectors = aligned(4 * d1 + 5 * d2 + FIELDS + newton.FIELDS + numbers.size)
+    return np.empty(d1 + d2, np.int64), vectors, aligned(2 * m * n), indices
 
 
 @compiled

@@ -22,6 +22,7 @@ from sinkdist.kernels.compiled import (
 )
 from sinkdist.kernels.pair import gather, plan_cost, relaxed_column_step, relaxed_row_pass, row_pass
 from sinkdist.kernels.views import matrix_in
+from sinkdist.kernels.work_space import aligned
 from sinkdist.solvers.compiled.relaxation import (
     CONVERGED,
     FIELDS,
@@ -102,11 +103,7 @@ def scratch_for(R: Array, C: Array) -> tuple[Array, Array, Array]:
     """Work space of `scale_each`: bins, vectors, and two blocks for the largest pair."""
     d1, d2 = R.shape[1], C.shape[1]
     largest = most_bins(R) * most_bins(C)
-    return (
-        np.empty(d1 + d2, np.int64),
-        np.empty(2 * d1 + 3 * d2 + FIELDS),
-        np.empty(2 * largest),
-    )
+    return np.empty(d1 + d2, np.int64), np.empty(2 * d1 + 3 * d2 + FIELDS), aligned(2 * largest)
 
 
 def most_bins(H: Array) -> int:

@@ -70,7 +70,7 @@ def solve_interruptibly(task: Prepared, r: Array, c: Array) -> Solved:
 
 def solve_batch(task: Prepared, R: Array, C: Array) -> Answers:
     """Answer the pairs ``(R, C)``; ``R`` has one row, shared, or one per pair; no row is empty."""
-    answers = Answers.blank(len(C), task.ground.shape, task.member.lam, task.keep_potentials)
+    answers = Answers.blank(C.shape[0], task.ground.shape, task.member.lam, task.keep_potentials)
     task.member.solve_batch(task, R, C, answers)
     if task.unit != 1.0:
         answers.in_units_of(task.unit, task.asked_lam)

@@ -14,10 +14,11 @@ import numpy as np
 from sinkdist.errors import InputError
 from sinkdist.ground import Ground
 from sinkdist.inputs.histograms import Histograms
+from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
 from sinkdist.problem.problem import Problem
 from sinkdist.problem.stopping import Stopping
-from sinkdist.solvers.bins import all_bins, in_double, support
+from sinkdist.solvers.bins import all_bins, cut, dense_row
 from sinkdist.solvers.outcome import Answers, Outcome
 from sinkdist.solvers.policy import MODERATE
 from sinkdist.solvers.prepared import Prepared, Wishes
@@ -39,6 +40,7 @@ class Member(ABC):
     #: Entries of a pair's kernel from which one compiled call may take longer than Ctrl-C may wait.
     long_entries: ClassVar[float] = math.inf
     is_one_product: ClassVar[bool] = False  #: whether `all_at_once` answers all pairs
+    reads_sparse: ClassVar[bool] = False  #: whether `solve_batch` takes CSR rows as they are
     has_choice: ClassVar[bool] = False  #: whether the solver and a number of steps can be chosen
     lam: float  #: the paper's lambda, NaN where it has to be found
 
@@ -75,9 +77,6 @@ class Member(ABC):
                 setting("solver", solver), option("lam"), option("reg"), self.word,
             )  # fmt: skip
 
-    def load(self) -> None:  # noqa: B027
-        """Import what solving needs, so that a memory budget knows of it; usually nothing."""
-
     def in_unit(self, unit: float) -> Member:
         """The same member where costs have been divided by ``unit``."""
         return self
@@ -93,7 +92,7 @@ class Member(ABC):
         stop = problem.stopping
         return Prepared(
             ground, member, problem.solver, stop.tol, stop.max_iter, stop.iterations,
-            wishes.keep_potentials, wishes.need_error, unit,
+            wishes.keep_potentials, wishes.need_error, Stop(), unit,
             None if math.isnan(self.lam) else self.lam,
             **member._operators(ground, problem.dtype, wishes),
         )  # fmt: skip
@@ -104,13 +103,12 @@ class Member(ABC):
 
     def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
         """One pair, in the task's unit of cost."""
-        rows, columns = support(r), support(c)
-        r, c = in_double(r), in_double(c)
-        if rows is not None:
-            r = r[rows]
-        if columns is not None:
-            c = c[columns]
-        r, c = (x if x.flags.writeable else x.copy() for x in (r, c))  # one compiled type for all
+        return self.solve_cut(task, *cut(r), *cut(c))
+
+    def solve_cut(
+        self, task: Prepared, rows: Array | None, r: Array, columns: Array | None, c: Array
+    ) -> Solved:
+        """The same for histograms that have been cut down to the bins with mass."""
         outcome = self.solve_on_bins(task, rows, columns, r, c)
         if outcome.plan is not None:
             outcome.plan = outcome.plan.placed(rows, columns, task.ground.shape)
@@ -118,14 +116,14 @@ class Member(ABC):
 
     def solve_batch(self, task: Prepared, R: Array, C: Array, answers: Answers) -> None:
         """Pairs ``(R, C)``, ``R`` with one row, shared, or one per pair; here one after another."""
-        for k in range(len(C)):
+        for k in range(C.shape[0]):
             if task.stop.is_set():
                 break
             self.solve_alone(task, R, C, k, answers)
 
     def solve_alone(self, task: Prepared, R: Array, C: Array, k: int, answers: Answers) -> None:
         """Answer one pair of a batch as if it were the only one."""
-        outcome, rows, columns = self.solve_pair(task, R[k if len(R) > 1 else 0], C[k])
+        outcome, rows, columns = self.solve_pair(task, dense_row(R, k), dense_row(C, k))
         answers.put(k, outcome)
         answers.put_potentials(k, *all_bins(rows, columns, R, C), outcome.f, outcome.g)
         if answers.plans is not None:

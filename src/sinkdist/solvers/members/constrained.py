@@ -14,9 +14,8 @@ from sinkdist.kernels.pair import mean_cost
 from sinkdist.problem.stopping import Stopping
 from sinkdist.solution.certificates import least_at, rounding_of
 from sinkdist.solution.plans import Plan
-from sinkdist.solvers.bins import in_double
+from sinkdist.solvers.bins import cut, in_double
 from sinkdist.solvers.compiled.constrained import constrained_pair, is_vacuous
-from sinkdist.solvers.compiled.exact import load_simplex
 from sinkdist.solvers.compiled.lam_search import constrain_each, scratch_for
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER
 from sinkdist.solvers.members.base import Member, Solved
@@ -59,18 +58,15 @@ class Constrained(Member):
         """A search over several lam."""
         return 5e-8
 
-    def load(self) -> None:
-        """The network simplex, for balls that hold every plan."""
-        load_simplex()
-
     def _operators(self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes) -> dict[str, Any]:
-        return {"metric": knows_metric(ground, wishes.pairs)}
+        return {"metric": knows_metric(ground, wishes)}
 
     def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
         """One pair; the exact distance where the ball holds every plan."""
-        if is_vacuous(self.alpha, *(x[x > 0.0] for x in (in_double(r), in_double(c)))):
+        (rows, a), (columns, b) = cut(r), cut(c)
+        if is_vacuous(self.alpha, a, b):
             return exact_outcome(task, r, c, task.tol), None, None
-        return Member.solve_pair(self, task, r, c)
+        return self.solve_cut(task, rows, a, columns, b)
 
     def solve_on_bins(
         self, task: Prepared, rows: Array | None, columns: Array | None, r: Array, c: Array

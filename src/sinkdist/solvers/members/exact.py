@@ -9,18 +9,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sinkdist.ground import Ground
+from sinkdist.ground.metric import looks_metric
 from sinkdist.kernels.compiled import Array
 from sinkdist.problem.stopping import Stopping
-from sinkdist.solvers.bins import in_double
-from sinkdist.solvers.compiled.exact import GAP, exact_on_line, exact_pair, load_simplex
+from sinkdist.solvers.bins import dense_rows, in_double, sparse_rows
+from sinkdist.solvers.closed_forms import CLOSED_FORMS
+from sinkdist.solvers.compiled.exact import exact_pair
 from sinkdist.solvers.compiled.relaxation import HANDED_OVER
+from sinkdist.solvers.compiled.simplex.batch import transport
+from sinkdist.solvers.exact_result import GAP
 from sinkdist.solvers.members.base import Member, Solved
-from sinkdist.solvers.outcome import LINE, SIMPLEX, STATUS_CONVERGED, STATUS_OF, Outcome
+from sinkdist.solvers.outcome import SIMPLEX, STATUS_CONVERGED, STATUS_OF, Answers, Outcome
 from sinkdist.solvers.prepared import Prepared, Wishes
 
 __all__ = ["Exact", "exact_outcome", "knows_metric"]
 
-_CHECKED_BINS = 512  #: up to which every triangle is looked at for a single pair
+#: Seconds, about: a look at one triangle, and what cancelling saves for every entry of a pair.
+_CHECK, _SAVING = 2e-10, 2e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,43 +35,95 @@ class Exact(Member):
     word: ClassVar[str] = "exact"
     lam: float = field(default=math.inf, init=False, repr=False)
     long_entries: ClassVar[float] = 1 << 16
+    reads_sparse: ClassVar[bool] = True
 
     def facts(self, stopping: Stopping) -> dict[str, Any]:
         """Solved to the end, whatever the tolerance."""
         return {"lam": math.inf, "alpha": None, "tol": None, "max_iter": None}
 
     def seconds_per_entry(self, stopping: Stopping) -> float:
-        """By the network simplex."""
-        return 1e-7
-
-    def load(self) -> None:
-        """The network simplex."""
-        load_simplex()
+        """By the transport simplex."""
+        return 1e-8
 
     def _operators(self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes) -> dict[str, Any]:
-        return {"metric": knows_metric(ground, wishes.pairs)}
+        return {"metric": knows_metric(ground, wishes)}
 
     def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
         """One pair on all bins."""
         return exact_outcome(task, r, c, GAP), None, None
 
+    def solve_batch(self, task: Prepared, R: Any, C: Any, answers: Answers) -> None:
+        """All pairs in one call; those on which floats fall short are solved alone."""
+        if task.ground.structure is None:
+            known = self._by_simplex(task, R, C, answers)
+        elif not task.keep_potentials:
+            known = self._by_closed_form(task, R, C, answers)
+        else:
+            known = np.zeros(C.shape[0], bool)
+        for k in np.flatnonzero(~known):
+            task.stop.check()
+            self.solve_alone(task, R, C, int(k), answers)
 
-def knows_metric(ground: Ground, pairs: int) -> bool:
-    """Whether the costs are known to be a metric, or it is worth finding out."""
-    worth = max(ground.shape) <= max(_CHECKED_BINS, pairs)
-    return ground.is_known_metric or (worth and bool(ground.is_metric))
+    def _by_simplex(self, task: Prepared, R: Any, C: Any, answers: Answers) -> Array:
+        """Answer what the simplex proves; which pairs these are."""
+        found = transport(
+            task.ground.dense, task.ground.max, sparse_rows(R), sparse_rows(C),
+            metric=task.metric, stop=task.stop, keep=task.keep_potentials,
+        )  # fmt: skip
+        answers.value[:], answers.error[:] = found.value, found.error
+        answers.n_iter[:] = found.pivots
+        answers.status[:], answers.solver[:] = STATUS_CONVERGED, SIMPLEX
+        if task.keep_potentials:
+            answers.f, answers.g = found.F, found.G
+            answers.brackets = list(zip(found.lower.tolist(), found.upper.tolist(), strict=True))
+            answers.plans = [found.plan(k) for k in range(C.shape[0])]
+        return found.solved
+
+    def _by_closed_form(self, task: Prepared, R: Any, C: Any, answers: Answers) -> Array:
+        """Answer values that are a formula; which pairs these are."""
+        structure = task.ground.structure
+        assert structure is not None
+        form = CLOSED_FORMS[structure.kind]
+        value, known = form.values(structure, in_double(dense_rows(R)), in_double(dense_rows(C)))
+        answers.value[known], answers.error[known], answers.n_iter[known] = value[known], 0.0, 1
+        answers.status[known], answers.solver[known] = STATUS_CONVERGED, form.ran
+        return known
+
+
+def knows_metric(ground: Ground, wishes: Wishes) -> bool:
+    """Whether the costs are known to be a metric, or it is worth finding out.
+
+    It is not where there is a closed form, nor where the pairs take less time than a look at all
+    triangles; some are looked at first, since most costs that are no metric have many bad ones.
+    """
+    if wishes.keep_potentials or ground.structure is not None:
+        return ground.is_made_metric  # a plan must not depend on how many pairs there are
+    if ground.is_known_metric:
+        return True
+    d, entries = max(ground.shape), wishes.entries or ground.shape[0] * ground.shape[1]
+    worth = wishes.pairs * entries * _SAVING > d**3 * _CHECK
+    return worth and looks_metric(ground.dense) and bool(ground.is_metric)
 
 
 def exact_outcome(task: Prepared, r: Array, c: Array, within: float) -> Outcome:
-    """The exact distance of one pair on all bins; a closed form where the bins lie on a line."""
+    """The exact distance of one pair on all bins; a closed form where the ground has one."""
     r, c = in_double(r), in_double(c)
-    line = task.ground.line
-    if line is not None:
-        end, ran = exact_on_line(line, task.ground.dense, r, c), LINE
+    ground, structure = task.ground, task.ground.structure
+    if structure is not None:
+        form = CLOSED_FORMS[structure.kind]
+        if not task.keep_potentials:
+            value, known = form.values(structure, r[None], c[None])
+            if known[0]:
+                return Outcome(float(value[0]), 0.0, 1, STATUS_CONVERGED, form.ran, lam=np.inf)
+        end, ran = form.exact(ground, structure, r, c), form.ran
     else:
-        end = exact_pair(task.ground.dense, r, c, metric=task.metric, stop=task.stop, within=within)
+        end = exact_pair(
+            ground.dense, r, c, metric=task.metric, stop=task.stop, top=ground.max, within=within
+        )
         ran = SIMPLEX
     error = end.plan.marginal_error(r, c)
     status = STATUS_CONVERGED if end.solved else STATUS_OF[HANDED_OVER]
     bracket = end.lower, end.upper
-    return Outcome(end.value, error, 1, status, ran, end.f, end.g, np.inf, end.plan, bracket)
+    return Outcome(
+        end.value, error, end.pivots, status, ran, end.f, end.g, np.inf, end.plan, bracket
+    )

@@ -18,6 +18,7 @@ from sinkdist.solvers.prepared import Prepared, Wishes
 
 __all__ = ["Penalised"]
 
+_FLOAT64 = np.dtype(np.float64)
 _LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
 
 
@@ -47,10 +48,10 @@ class Penalised(Member):
         return Penalised(min(max(self.lam * unit, 1e-300), 1e300))
 
     def _operators(self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes) -> dict[str, Any]:
-        gibbs = ground.gibbs(self.lam, np.dtype(np.float64))
-        block_gibbs = ground.gibbs(self.lam, dtype)
-        if not block_gibbs.fits:  # float64 holds more
-            block_gibbs = gibbs
+        gibbs = block_gibbs = ground.gibbs(self.lam, _FLOAT64)
+        if dtype != _FLOAT64:
+            single = ground.gibbs(self.lam, dtype)
+            block_gibbs = single if single.fits else gibbs  # float64 holds more
         used = gibbs if wishes.pairs == 1 else block_gibbs
         if used.fits and used.size > _LARGE_KERNEL and wishes.workers > 1:
             used.build(lambda bands, fill: threads.run(bands, fill, wishes.workers))

@@ -1,0 +1,96 @@
+"""The transport simplex for callers in Python: rows in, a record of arrays out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from sinkdist.interrupts import Stop
+from sinkdist.kernels.compiled import Array
+from sinkdist.solution.plans import SparsePlan
+from sinkdist.solvers.bins import SparseRows
+from sinkdist.solvers.compiled.simplex.pairs import ABANDONED, SOLVED, Space, transport_each
+
+__all__ = ["Transported", "transport"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transported:
+    """One entry, or row, per pair.
+
+    Attributes
+    ----------
+    value, error : ndarray
+        The cost of the plan and its marginal error; infinite where a pair was abandoned.
+    lower, upper : ndarray
+        Bounds on the distance. Proven for any costs if potentials were asked for, else only where
+        the costs are the metric that they are said to be.
+    pivots : ndarray of int
+        Edges that were exchanged.
+    solved, abandoned : ndarray of bool
+        Whether primal and dual agree as they should, with all rounding; whether the distance is
+        proven to exceed what was ``enough``.
+    F, G : ndarray
+        Potentials, -inf on bins without mass; without rows if they were not asked for.
+    """
+
+    value: Array
+    error: Array
+    lower: Array
+    upper: Array
+    pivots: Array
+    solved: Array
+    abandoned: Array
+    F: Array
+    G: Array
+    _moves: Array
+    _moved: Array
+
+    def plan(self, k: int) -> SparsePlan:
+        """The plan of a pair, if potentials were asked for."""
+        rows, columns = self._moves[k]
+        count = int(np.argmax(rows < 0))
+        return SparsePlan(
+            rows[:count].copy(), columns[:count].copy(), self._moved[k, :count].copy()
+        )
+
+
+def transport(
+    M: Array, top: float, R: SparseRows, C: SparseRows, *, metric: bool, stop: Stop,
+    keep: bool = False, enough: Array | None = None,
+) -> Transported:  # fmt: skip
+    """Solve the pairs ``(R, C)``; ``R`` has one row, shared, or one per pair; no row is empty.
+
+    Parameters
+    ----------
+    M : ndarray
+        All costs; ``top`` is the largest of them.
+    metric : bool
+        Whether they are a metric, so that common mass may stay where it is.
+    stop : Stop
+        Set when nobody waits for the answer any more.
+    keep : bool
+        Whether potentials and plans are wanted.
+    enough : ndarray, optional
+        For every pair, a distance above which it need not be known.
+    """
+    pairs, m, n = C.start.size - 1, R.most, C.most
+    value, error, lower, upper = np.empty((4, pairs))
+    pivots, state = np.zeros(pairs, np.int64), np.zeros(pairs, np.int64)
+    F, G = (np.full((pairs if keep else 0, d), -np.inf) for d in M.shape)
+    entries = m + n + min(m, n) + 1 if keep else 0
+    moves = np.empty((pairs if keep else 0, 2, entries), np.int64)
+    moved = np.empty((pairs if keep else 0, entries))
+    unit = 0.5 ** math.frexp(top)[1] if top > 0.0 else 1.0
+    transport_each(
+        M, *R, *C, 0, pairs, metric, unit, top * unit,
+        np.full(pairs, np.inf) if enough is None else enough,
+        value, lower, upper, error, pivots, state, F, G, moves, moved, stop.flag,
+        *Space(m, n).arrays(),
+    )  # fmt: skip
+    stop.check()
+    return Transported(
+        value, error, lower, upper, pivots, state == SOLVED, state == ABANDONED, F, G, moves, moved
+    )

@@ -1,0 +1,140 @@
+"""From the first basis to an optimal one: price some rows, exchange an edge, and so on.
+
+Four rows at a time are priced, and their best move enters the basis if it improves the plan; then
+the next four are looked at. When all rows have been passed without an improvement, potentials are
+computed afresh and all rows priced once more. Large problems are priced in single precision first,
+which reads half as much: a candidate is then judged by its reduced cost in double precision.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from sinkdist.kernels.compiled import FLOAT, INT, MATRIX, VECTOR, Array, one_version, shared
+from sinkdist.solvers.compiled.simplex.pricing import (
+    SINGLE_MATRIX,
+    SINGLE_VECTOR,
+    column_of,
+    column_of_single,
+    row_minima,
+    row_minima_single,
+)
+from sinkdist.solvers.compiled.simplex.start import take_cheapest, whole_masses
+from sinkdist.solvers.compiled.simplex.tree import NODES, WHOLE, build, exchange, set_potentials
+
+__all__ = ["ABANDONED", "dual_value", "optimise"]
+
+TOL = 2.0**-44  #: of the range of potentials: reduced costs above minus this count as 0
+COARSE = 2.0**-18  #: the same for pricing in single precision
+REFRESHES = 20  #: times that potentials are computed afresh
+PIVOTS = 200  #: for each row and column; more means that rounding leads in circles
+ROUNDS = 2  #: through all rows, after which it is asked whether the distance is large enough
+ABANDONED = 2**62  #: in place of a number of pivots
+
+
+@shared(
+    MATRIX, SINGLE_MATRIX, INT, INT, VECTOR, WHOLE, VECTOR, SINGLE_VECTOR, NODES,
+    types.uint32[::1], VECTOR, FLOAT, WHOLE,
+)  # fmt: skip
+def optimise(
+    C: Array, coarse: Array, m: int, n: int, mass: Array, flow: Array, potential: Array,
+    single: Array, links: Array, order: Array, scratch: Array, enough: float, stop: Array,
+) -> tuple[int, int]:  # fmt: skip
+    """An optimal basis in ``links`` and its ``potential``; the root, and the number of pivots.
+
+    The number is negative where it did not come to an end, and ``-ABANDONED`` where the distance
+    is proven to exceed ``enough``. ``coarse`` are the costs in single precision, or empty.
+    """
+    one_version()
+    first, width = C.shape
+    whole_masses(mass[:m], m + 1, 1, 0, flow[:m])
+    whole_masses(mass[first : first + n], m + 1, 0, m, flow[first : first + n])
+    root = take_cheapest(C, m, n, mass, flow, potential, links, order, scratch)
+    build(links, order, m + n - 1, root)
+    w, least = potential[first : first + width], scratch[:4]
+    for j in range(width):
+        w[j] = 0.0
+    pivots = 0
+    if coarse.shape[0] > 0:
+        pivots = _coarsely(C, coarse, m, n, flow, potential, single, links, root, stop)
+    rounds = 0
+    most = PIVOTS * (m + n) + 1000
+    for _ in range(REFRESHES):
+        tol = TOL * set_potentials(links, C, first, root, potential)
+        i, clean, before = 0, 0, pivots
+        while clean < first:
+            row_minima(C, w, i, least)
+            best, row = -tol, -1
+            for k in range(4):
+                reduced = least[k] - potential[i + k]
+                if reduced < best and i + k < m:
+                    best, row = reduced, i + k
+            clean += 4
+            if row >= 0:
+                clean = 0
+                column = column_of(C[row], w, least[row - i])
+                exchange(
+                    links, flow, potential, single[:0], first, m + n, row, first + column, best
+                )
+                pivots += 1
+                if stop[0] != 0 or pivots > most:
+                    return root, -pivots
+            i = i + 4 if i + 4 < first else 0
+            if i == 0 and enough < np.inf:
+                rounds += 1
+                if rounds % ROUNDS == 0 and dual_value(C, m, n, mass, potential, scratch) > enough:
+                    return root, -ABANDONED
+        if pivots == before:
+            return root, pivots
+    return root, -pivots
+
+
+@shared(MATRIX, INT, INT, VECTOR, VECTOR, VECTOR)
+def dual_value(C: Array, m: int, n: int, mass: Array, potential: Array, scratch: Array) -> float:
+    """A lower bound on the distance: the best potentials of rows for those of the columns."""
+    one_version()
+    first, width = C.shape
+    w, least = potential[first : first + width], scratch[:4]
+    total = 0.0
+    for i in range(0, first, 4):
+        row_minima(C, w, i, least)
+        for k in range(min(4, m - i)):
+            total += mass[i + k] * least[k]
+    for j in range(n):
+        total -= mass[first + j] * w[j]
+    return total
+
+
+@shared(
+    MATRIX, SINGLE_MATRIX, INT, INT, WHOLE, VECTOR, SINGLE_VECTOR, NODES, INT, WHOLE
+)  # fmt: skip
+def _coarsely(
+    C: Array, coarse: Array, m: int, n: int, flow: Array, potential: Array, single: Array,
+    links: Array, root: int, stop: Array,
+) -> int:  # fmt: skip
+    """Exchange edges as long as single precision finds candidates; how many."""
+    one_version()
+    first, width = C.shape
+    tol = COARSE * set_potentials(links, C, first, root, potential)
+    for x in range(first + width):
+        single[x] = potential[x]
+    w, least = single[first : first + width], single[first + width :]
+    pivots, most, i, clean = 0, PIVOTS * (m + n), 0, 0
+    while clean < first and pivots < most and stop[0] == 0:
+        row_minima_single(coarse, w, i, least)
+        best, row = np.float32(-tol), -1
+        for k in range(4):
+            reduced = least[k] - single[i + k]
+            if reduced < best and i + k < m:
+                best, row = reduced, i + k
+        clean += 4
+        if row >= 0:
+            column = column_of_single(coarse[row], w, least[row - i])
+            exact = C[row, column] + potential[first + column] - potential[row]
+            if exact < -0.5 * tol:
+                clean = 0
+                exchange(links, flow, potential, single, first, m + n, row, first + column, exact)
+                pivots += 1
+        i = i + 4 if i + 4 < first else 0
+    return pivots

@@ -1,0 +1,276 @@
+"""Many pairs in one compiled call: cut each down to what has to move, solve it, prove it.
+
+Histograms come as bins with mass, sorted. Where the costs are a metric, the mass that both
+histograms have in a bin stays there, which the triangle inequality makes optimal. The side with
+fewer bins becomes the rows. Costs are taken in a unit, a power of two, that makes them at most 1.
+
+A pair counts as `SOLVED` here only if primal and dual values agree to half of what is promised,
+with all that rounding may have done. All others are `UNSURE`, and left to a slower path.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sinkdist.kernels.compiled import (
+    BOOL,
+    FLOAT,
+    INT,
+    INTEGERS,
+    MATRIX,
+    VECTOR,
+    Array,
+    compiled,
+    one_version,
+    shared,
+)
+from sinkdist.kernels.views import matrix_in
+from sinkdist.solvers.compiled.simplex.optimum import ABANDONED as GIVEN_UP
+from sinkdist.solvers.compiled.simplex.optimum import dual_value, optimise
+from sinkdist.solvers.compiled.simplex.pricing import COLUMNS, HUGE, ROWS, SINGLE_MATRIX, padded
+from sinkdist.solvers.compiled.simplex.proof import list_moves, lower_bound, upper_bound
+from sinkdist.solvers.compiled.simplex.tree import FOLLOWING, LINKS, NODES, PARENT, flows
+
+__all__ = ["ABANDONED", "GAP", "SOLVED", "STOPPED", "UNSURE", "Space", "transport_each"]
+
+SOLVED, UNSURE, ABANDONED, STOPPED = 0, 1, 2, 3  #: how a pair ended
+GAP = 1e-9  #: of the value: what counts as solved
+SMALL, FINE_SMALL, FINE = 2048, 1e-13, 1e-11  #: what misplaced mass may cost, by number of moves
+SINGLE = 40_000  #: moves from which pricing begins in single precision
+BENT = 1e-12  #: of the largest cost: by how much a metric may violate the triangle inequality
+EPS = 2.0**-53
+
+
+class Space:
+    """Work space for pairs of at most ``m`` and ``n`` bins."""
+
+    def __init__(self, m: int, n: int) -> None:
+        first, width = padded(min(m, n), max(m, n))
+        nodes, large = first + width, min(m, n) * max(m, n) >= SINGLE
+        self.costs = np.empty(first * width)
+        self.coarse = np.empty(first * width if large else 0, np.float32)
+        self.single = np.empty(nodes + ROWS if large else 0, np.float32)
+        self.numbers = np.empty((5, nodes + 2 * ROWS))  # of nodes, and scratch
+        self.whole = np.empty(nodes, np.int64)
+        self.links = np.empty((LINKS + 1, nodes), np.uint32)
+        self.bins = np.empty((4, nodes), np.int64)
+
+    def arrays(self) -> tuple[Array, ...]:
+        """As `transport_each` takes them."""
+        return (
+            self.costs, self.coarse, self.single, self.numbers, self.whole, self.links, self.bins
+        )  # fmt: skip
+
+
+@shared(INTEGERS, VECTOR, INTEGERS, VECTOR, BOOL, INTEGERS, VECTOR, INTEGERS, VECTOR)
+def _what_moves(
+    r_bins: Array, r: Array, c_bins: Array, c: Array, metric: bool, rows: Array, a: Array,
+    columns: Array, b: Array,
+) -> tuple[int, int]:  # fmt: skip
+    """Bins and masses of both sides, without the common mass if it may stay; how many bins."""
+    one_version()
+    m = n = i = j = 0
+    while i < r_bins.size or j < c_bins.size:
+        ahead = j == c_bins.size or (i < r_bins.size and r_bins[i] < c_bins[j])
+        behind = i == r_bins.size or (j < c_bins.size and c_bins[j] < r_bins[i])
+        common = 0.0
+        if not ahead and not behind and metric:
+            common = min(r[i], c[j])
+        if not behind:
+            if r[i] > common:
+                rows[m], a[m] = r_bins[i], r[i] - common
+                m += 1
+            i += 1
+        if not ahead:
+            if c[j] > common:
+                columns[n], b[n] = c_bins[j], c[j] - common
+                n += 1
+            j += 1
+    return m, n
+
+
+@shared(MATRIX, INTEGERS, INTEGERS, BOOL, FLOAT, INT, INT, MATRIX, SINGLE_MATRIX)
+def _gather(
+    M: Array, rows: Array, columns: Array, turned: bool, unit: float, m: int, n: int, C: Array,
+    coarse: Array,
+) -> None:  # fmt: skip
+    """The block of costs, padded; ``turned`` if rows of the block are columns of ``M``."""
+    one_version()
+    first, width = C.shape
+    for i in range(first):
+        c = C[i]
+        if i >= m:
+            for j in range(width):
+                c[j] = HUGE
+            continue
+        if turned:
+            for j in range(n):
+                c[j] = M[columns[j], rows[i]] * unit
+        else:
+            line = M[rows[i]]
+            for j in range(n):
+                c[j] = line[columns[j]] * unit
+        for j in range(n, width):
+            c[j] = HUGE
+    if coarse.shape[0] > 0:
+        for i in range(first):
+            for j in range(width):
+                coarse[i, j] = C[i, j]
+
+
+@shared(NODES, MATRIX, INT, INT, INT, VECTOR, VECTOR, VECTOR, INT)
+def _misplaced(
+    links: Array, C: Array, m: int, n: int, root: int, mass: Array, flow: Array, sums: Array,
+    top: int,
+) -> tuple[float, float]:  # fmt: skip
+    """By how much rows and columns sum to too much or too little, and what mending would cost.
+
+    By way of the largest move, ``top`` and its parent.
+    """
+    one_version()
+    parent, following, first = links[PARENT], links[FOLLOWING], C.shape[0]
+    for i in range(m):
+        sums[i] = -mass[i]
+    for j in range(n):
+        sums[first + j] = -mass[first + j]
+    x = following[root]
+    while x != root:
+        sums[x] += flow[x]
+        sums[parent[x]] += flow[x]
+        x = following[x]
+    row, column = (top, parent[top] - first) if top < first else (parent[top], top - first)
+    off = cost = 0.0
+    for i in range(m):
+        off += abs(sums[i])
+        cost += abs(sums[i]) * C[i, column]
+    for j in range(n):
+        off += abs(sums[first + j])
+        cost += abs(sums[first + j]) * C[row, j]
+    return off, cost
+
+
+@shared(VECTOR, VECTOR, INT, INT, INT)
+def _sizes(potential: Array, mass: Array, m: int, first: int, n: int) -> float:
+    """Centred potentials, weighted by mass: what the rounding of a dual value is a part of."""
+    one_version()
+    total = mean = 0.0
+    for x in range(m):
+        total += mass[x]
+        mean += mass[x] * potential[x]
+    mean /= total
+    size = 0.0
+    for x in range(m):
+        size += mass[x] * abs(potential[x] - mean)
+    for x in range(first, first + n):
+        size += 2.0 * mass[x] * abs(potential[x] - mean)
+    return size
+
+
+@compiled
+def transport_each(
+    M: Array, r_start: Array, r_bins: Array, r_mass: Array, c_start: Array, c_bins: Array,
+    c_mass: Array, begin: int, end: int, metric: bool, unit: float, top: float, enough: Array,
+    value: Array, lower: Array, upper: Array, error: Array, pivots: Array, state: Array, F: Array,
+    G: Array, moves: Array, moved: Array, stop: Array, costs: Array, coarse: Array, single: Array,
+    numbers: Array, whole: Array, links: Array, bins: Array,
+) -> None:  # fmt: skip
+    """Solve the pairs ``begin`` to ``end`` of rows given as bins with mass.
+
+    Parameters
+    ----------
+    r_start, r_bins, r_mass, c_start, c_bins, c_mass : ndarray
+        Rows of both sides in compressed form; the first side may have one row, shared by all.
+    metric : bool
+        Whether common mass may stay where it is.
+    unit, top : float
+        What costs are multiplied by, and the largest of them after that.
+    enough : ndarray
+        For every pair: a distance that need not be told from larger ones, in the caller's unit.
+    value, lower, upper, error, pivots, state : ndarray
+        Results. Bounds without potentials are good enough to tell whether a pair is `SOLVED`; they
+        rely on the costs being a metric, if ``metric`` says so.
+    F, G, moves, moved : ndarray
+        Potentials on bins with mass, and the moves of the plan (row and column, -1 after the last)
+        with their masses; without rows if they are not wanted.
+    """
+    wanted = F.shape[0] > 0
+    mass, potential, flow = numbers[0], numbers[1], numbers[2]
+    sums, scratch = numbers[3], numbers[4]
+    order, tree = links[LINKS], links[:LINKS]
+    for k in range(begin, end):
+        if stop[0] != 0:
+            state[k] = STOPPED
+            continue
+        i = k if r_start.size > 2 else 0
+        r, c = r_mass[r_start[i] : r_start[i + 1]], c_mass[c_start[k] : c_start[k + 1]]
+        rows_of_r = r_bins[r_start[i] : r_start[i + 1]]
+        columns_of_c = c_bins[c_start[k] : c_start[k + 1]]
+        rows, columns, a, b = bins[0], bins[1], sums, scratch
+        cancels = metric
+        m, n = _what_moves(rows_of_r, r, columns_of_c, c, cancels, rows, a, columns, b)
+        if (m == 0) != (n == 0):  # one of them is a bit larger everywhere
+            cancels = False
+            m, n = _what_moves(rows_of_r, r, columns_of_c, c, cancels, rows, a, columns, b)
+        if m == 0:
+            value[k] = lower[k] = upper[k] = error[k] = 0.0
+            pivots[k], state[k] = 0, SOLVED
+            if wanted:
+                for x in range(r.size):
+                    moves[k, 0, x] = moves[k, 1, x] = rows_of_r[x]
+                    moved[k, x] = r[x]
+                    F[k, rows_of_r[x]] = G[k, rows_of_r[x]] = 0.0
+                moves[k, 0, r.size] = -1
+            continue
+        turned = m > n
+        if turned:
+            rows, columns, a, b, m, n = columns, rows, b, a, n, m
+        first = -(-m // ROWS) * ROWS
+        width = -(-n // COLUMNS) * COLUMNS
+        for x in range(m):
+            mass[x] = a[x]
+        for x in range(n):
+            mass[first + x] = b[x]
+        C = matrix_in(costs, first, width)
+        large = m * n >= SINGLE
+        half = matrix_in(coarse, first if large else 0, width)
+        _gather(M, rows, columns, turned, unit, m, n, C, half)
+        root, pivots[k] = optimise(
+            C, half, m, n, mass, whole, potential, single, tree, order, scratch,
+            enough[k] * unit, stop,
+        )  # fmt: skip
+        given_up, ended = pivots[k] == -GIVEN_UP, pivots[k] >= 0
+        if given_up or stop[0] != 0:
+            state[k] = ABANDONED if given_up else STOPPED
+            value[k] = upper[k] = error[k] = np.inf
+            lower[k] = enough[k] if given_up else 0.0
+            continue
+        pivots[k] = abs(pivots[k])
+        cost, largest = flows(tree, C, root, mass, flow)
+        error[k], left_out = _misplaced(tree, C, m, n, root, mass, flow, sums, largest)
+        dual = dual_value(C, m, n, mass, potential, scratch)
+        rounding = (r.size + c.size + 16) * EPS * (cost + _sizes(potential, mass, m, first, n))
+        if cancels:  # potentials of what stays are no larger than costs
+            rounding += (BENT + 3.0 * (r.size + c.size + 16) * EPS) * top
+        fine = FINE if m * n > SMALL else FINE_SMALL
+        near = cost + left_out - dual + rounding <= 0.5 * GAP * cost
+        state[k] = SOLVED if ended and near and left_out <= fine * cost else UNSURE
+        value[k] = cost / unit
+        lower[k] = max(dual - rounding, 0.0) / unit
+        upper[k] = (cost + left_out + rounding) / unit
+        if not wanted:
+            continue
+        count = list_moves(
+            tree, first, root, rows, columns, turned, flow, rows_of_r, r, columns_of_c, c, cancels,
+            moves[k], moved[k],
+        )  # fmt: skip
+        moves[k, 0, count] = -1
+        upper[k], error[k] = upper_bound(
+            M, rows_of_r, r, columns_of_c, c, moves[k], moved[k], count, value[k], F[k], G[k]
+        )
+        known, given = (rows[:m], sums[:m]) if turned else (columns[:n], sums[:n])
+        for x in range(known.size):
+            given[x] = (potential[x] if turned else -potential[first + x]) / unit
+        lower[k] = lower_bound(M, rows_of_r, r, columns_of_c, c, known, given, F[k], G[k])
+        lower[k] = min(lower[k], upper[k])
+        if upper[k] - lower[k] > GAP * upper[k]:
+            state[k] = UNSURE
