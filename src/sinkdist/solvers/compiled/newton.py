@@ -125,7 +125,7 @@ def newton_pair(
         damping = control[DAMPING]
         if sparse:
             cut = CUT / max(m, n)
-            sparse = sparsify(K, u, v, r, c, cut, starts, columns, values) >= 0
+            sparse = sparsify(K, u, v, acc, r, c, cut, starts, columns, values) >= 0
         _diagonals(K, r, u, v, acc, W, S, starts, columns, values, damping, sparse)
         forcing = min(FORCING, math.sqrt(error))
         taken = _conjugate_gradients(
