@@ -57,10 +57,10 @@ def fall_back(task: Prepared, costs: Array, r: Array, c: Array, made: int) -> Ou
     if task.solver.symmetric and _is_symmetric(costs, r, c):
         with np.errstate(over="ignore"):
             K = np.exp(-lam * costs)
-        u, v, error, swept = symmetric_pair(K, r, tol, min(MOST_SWEEPS, allowance), task.stop)
-        made, allowance = made + swept, max(1, allowance - swept)
-        if error <= tol:
-            return _outcome(task, K, costs, u, v, error, made, STATUS_CONVERGED, SYMMETRIC)
+        u, v, off, few = symmetric_pair(K, r, tol, min(MOST_SWEEPS, allowance), task.stop)
+        made, allowance = made + few, max(1, allowance - few)
+        if off <= tol:
+            return _outcome(task, K, costs, u, v, off, made, STATUS_CONVERGED, SYMMETRIC)
     if task.solver.fallback == "newton":
         end = climb(costs, lam, r, c, tol, allowance, task.stop)
         outcome = _climbed(end, lam)
