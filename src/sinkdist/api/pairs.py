@@ -262,8 +262,8 @@ def pairwise(
         from sinkdist.pairs.arrays import verbs
 
         _refuse_host_options(options)
-        home = debiased_verbs if debiased else verbs
-        matrix: Array = home.pairwise(X, Y, ground, options)
+        chosen = debiased_verbs if debiased else verbs
+        matrix: Array = chosen.pairwise(X, Y, ground, options)
         return matrix
     problem = read_problem(X, Y, ground, options)
     one_family = Y is None

@@ -101,11 +101,11 @@ def _constrain_one(
     M: Array, r: Array, c: Array, alpha: float, tol: float, max_iter: int, stop: Stop
 ) -> tuple[float, float, float, int, int, Array, Array]:
     """One pair by `lam_search`: lam, value, error, reads, act and potentials."""
-    searches = Searches(M, r[None], c[None], M.size)
+    searches = Searches(M, r[None], c[None], M.size, keep_potentials=True)
     searches.run(0, 1, alpha, tol, max_iter, np.inf, stop)
     stop.check()
     lam, value, error, reads, act = searches.found[:, 0].tolist()
-    return lam, value, error, int(reads), int(act), *searches.potentials()
+    return lam, value, error, int(reads), int(act), searches.F[0], searches.G[0]
 
 
 def _bracket(
