@@ -232,7 +232,7 @@ def pairwise(
         A budget for this process, such as ``"2GB"``; three quarters of what is free by default.
     out : str or path, optional
         Store the matrix on disk, tile by tile, and return it as a `StoredMatrix`. The same call
-        goes on where an earlier one was stopped; nothing that was finished is computed again.
+        resumes where an earlier one was stopped; no finished tile is computed again.
     overwrite : bool
         Replace a matrix at `out` that another call has stored. One that the same call has begun is
         continued all the same.

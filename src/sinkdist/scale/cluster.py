@@ -237,7 +237,7 @@ def check_client(client: Any) -> None:
 
 
 def check_address(address: str) -> None:
-    """Raise unless this can be the address of a scheduler; nobody is asked."""
+    """Raise unless this can be the address of a scheduler; no connection is made."""
     _distributed()
     from distributed.comm import addressing, registry
 
@@ -271,7 +271,7 @@ def connect(address: str) -> Iterator[Client]:
 
 @contextlib.contextmanager
 def _silent(name: str) -> Iterator[None]:
-    """Keep a logger from printing tracebacks of what is told in a sentence."""
+    """Keep a logger from printing tracebacks of what our own error says."""
     logger = logging.getLogger(name)
     level = logger.level
     logger.setLevel(logging.CRITICAL)

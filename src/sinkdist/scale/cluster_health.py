@@ -47,7 +47,7 @@ class ClusterHealth:
         self._patience, self._since = _LATER, None
 
     def check(self) -> bool:
-        """Whether somebody can work; a warning if nobody can, and an error if that lasts."""
+        """Whether a worker can work; a warning if none can, and an error if that lasts."""
         self.require_scheduler()
         trouble = self._trouble()
         if trouble is None:
@@ -71,7 +71,7 @@ class ClusterHealth:
         return False
 
     def wait_for_workers(self) -> None:
-        """Return as soon as somebody can work."""
+        """Return as soon as a worker can work."""
         while not self.check():
             time.sleep(_STEP)
 
@@ -84,7 +84,7 @@ class ClusterHealth:
             time.sleep(_STEP)
 
     def _trouble(self) -> str | None:
-        """Why nobody can work, and what helps; None if somebody can, or still does."""
+        """Why no worker can work, and what helps; None if one can, or still does."""
         try:
             found = self._client.sync(self._client.scheduler.identity, callback_timeout=_ANSWER)
         except (OSError, AttributeError):  # no answer, or the client was closed meanwhile

@@ -236,7 +236,7 @@ class ArrayEvidence:
 
 
 def _not_known() -> InputTypeError:
-    """The error for plans that nobody has computed yet."""
+    """The error for plans that are not computed yet."""
     return InputTypeError(
         "Sparse plans and moves are made on the host, which needs numbers that are known: call "
         "them outside of jit, vmap and other transformations."

@@ -61,7 +61,7 @@ def _exact(call: Call, R: Array, C: Array) -> Solved:
 def _penalised(call: Call, R: Array, C: Array) -> Answer:
     """Scaling; pairs that it does not bring to an end go on in the log domain.
 
-    Where numbers are not known yet, nobody can say which pairs these are: scaling goes on.
+    Where numbers are not known yet, nor are these pairs: scaling goes on.
     """
     asked, stop = call.spec, call.stopping
     patient = replace(call, stopping=replace(stop, max_iter=min(stop.max_iter, PATIENCE_ARRAYS)))

@@ -67,7 +67,7 @@ def search(
             xp, control, M, lam[:, None], pairs.R, pairs.C, state.inner, max_iter, True,
             state.potentials, xp.zeros_like(lam),
         )  # fmt: skip
-        value, information, lower = _measured(xp, M, alpha, lam, pairs.R, pairs.C, potentials)
+        value, information, lower = _measure(xp, M, alpha, lam, pairs.R, pairs.C, potentials)
         error, n_iter = convergence.error, old.n_iter + convergence.n_iter
         inside = information <= alpha * (1.0 + 8.0 * eps)
         close = inside & (value - lower <= tol * value + 8.0 * eps * top)
@@ -132,7 +132,7 @@ def _first(xp: Any, M: Array, alpha: Any, R: Array, C: Array, top: Array) -> tup
     return xp.where(flat, 1.0, (2.0 * alpha) ** 0.5 / sigma) / unit, flat
 
 
-def _measured(
+def _measure(
     xp: Any, M: Array, alpha: Any, lam: Array, R: Array, C: Array, potentials: Potentials
 ) -> tuple[Array, Array, Array]:
     """Value and information of the plans, and the lower bound on the distance."""

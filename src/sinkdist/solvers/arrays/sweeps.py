@@ -17,7 +17,7 @@ from sinkdist.solvers.policy import FAILURES, LOOK, NEAR, SLOWEST, STUCK
 
 __all__ = ["ConvergenceState", "Scalings", "begin", "decide", "fixed", "sweeps", "to_tolerance"]
 
-_QUICKEST = 1e-6  #: rates below this are told apart from none
+_QUICKEST = 1e-6  #: smaller rates count as this one
 
 
 class Scalings(NamedTuple):

@@ -90,7 +90,7 @@ def constrained_pair(
         act = HANDED_OVER  # the proof stays wider than asked for
     plan = None
     if lam > 0.0 and is_blurred(lam, f, g, tol):
-        plan, value, error = plan_of(M, lam, f, g, r, c, tol, mended=act == CONVERGED)
+        plan, value, error = plan_of(M, lam, f, g, r, c, tol, resweep=act == CONVERGED)
         act = HANDED_OVER if act == CONVERGED and error > tol else act
     if bracket is None and certify:
         bracket = _bracket(M, lam, f, g, r, c, alpha, value)

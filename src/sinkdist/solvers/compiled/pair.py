@@ -67,7 +67,7 @@ def fall_back(task: Prepared, costs: Array, r: Array, c: Array, made: int) -> Ou
     else:
         f, g = np.zeros(r.size), np.zeros(c.size)
         sweeps, swept = log_sweeps(costs, lam, r, c, f, g, tol, allowance, task.stop)
-        plan, value, error = plan_of(costs, lam, f, g, r, c, tol, mended=swept <= tol)
+        plan, value, error = plan_of(costs, lam, f, g, r, c, tol, resweep=swept <= tol)
         act = CONVERGED if error <= tol else (HANDED_OVER if swept <= tol else RUNNING)
         outcome = Outcome(value, error, sweeps, STATUS_OF[act], LOG, f, g, lam, plan)
     outcome.n_iter += made
