@@ -81,7 +81,7 @@ def _without_outliers(M: Array, lam: float, r: Array, c: Array) -> Array:
 def _as_returned(
     end: ContinuationResult, M: Array, costs: Array, lam: float, r: Array, c: Array, tol: float
 ) -> ContinuationResult:
-    """The result for costs ``M`` from that for clipped costs; the plan, where potentials blur it."""
+    """The result for costs ``M`` from that for clipped ones; the plan, where potentials blur it."""
     blurred = is_blurred(lam, end.f, end.g, tol)
     if costs is M:
         return end if blurred else end._replace(plan=None)

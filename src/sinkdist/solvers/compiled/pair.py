@@ -20,10 +20,11 @@ from sinkdist.solvers.compiled.relaxation import (
     CONVERGED,
     FIELDS,
     HANDED_OVER,
+    OMEGA,
+    RESUME,
     RUNNING,
     SWEEPS,
     THETA2,
-    begin,
 )
 from sinkdist.solvers.compiled.scaling import rows_exact, scale_pair
 from sinkdist.solvers.compiled.symmetric import MOST_SWEEPS, symmetric_pair
@@ -130,8 +131,9 @@ def _scaled(
     task: Prepared, patience: float, K: Array, costs: Array, r: Array, c: Array
 ) -> tuple[Outcome | None, int]:
     """Sweeps; None for a pair that is handed over, and the sweeps made."""
-    u, v, acc, state = np.ones(r.size), np.ones(c.size), np.empty(c.size), np.empty(FIELDS)
-    begin(state)
+    u, v, acc, state = np.empty(r.size), np.empty(c.size), np.empty(c.size), np.zeros(FIELDS)
+    v.fill(1.0)
+    state[OMEGA] = state[RESUME] = 1.0  # as by `begin`, without a call of compiled code
     step = max(1, int(READ_AT_ONCE / K.size))
     act, error, left = RUNNING, np.inf, task.max_iter
     while act == RUNNING and left > 0:
