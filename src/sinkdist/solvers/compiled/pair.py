@@ -77,8 +77,9 @@ def fall_back(task: Prepared, costs: Array, r: Array, c: Array, made: int) -> Ou
 
 def _is_symmetric(costs: Array, r: Array, c: Array) -> bool:
     """Whether a pair is a histogram against itself, and staying is free."""
-    same = r.size == c.size and not costs.diagonal().any() and np.array_equal(r, c)
-    return same and np.array_equal(costs, costs.T)
+    if r.size != c.size or r[0] != c[0] or not np.array_equal(r, c):  # the cheapest test first
+        return False
+    return not costs.diagonal().any() and np.array_equal(costs, costs.T)
 
 
 def solve_along(
