@@ -191,6 +191,51 @@ def shortest_paths(M: Array) -> Array:
     return M
 
 
+# ------------------------------------------------------------------- sums over bins, and trees
+
+
+def excess(X: Array, T: Array, least: float) -> Array:
+    """``sum_k max(X_ik - T_kj, 0)`` over the bins with more than the ``least`` mass."""
+    xp = _namespace(X)
+    more = X[:, :, None] - T[None, :, :]
+    return xp.sum(xp.where((X[:, :, None] > least) & (more > 0), more, 0.0 * more), axis=1)
+
+
+def harmonic(X: Array, T: Array, least: float) -> Array:
+    """``sum_k X_ik T_kj / (X_ik + T_kj)`` over the bins with more than the ``least`` mass."""
+    xp = _namespace(X)
+    x = X[:, :, None]
+    both = xp.where(x > least, x + T[None, :, :], x * 0.0 + 1.0)
+    return xp.sum(xp.where(x > least, x * T[None, :, :] / both, 0.0 * both), axis=1)
+
+
+def edge_flows(parent: Array, A: Array, B: Array) -> tuple[Array, Array, Array]:
+    """Net mass of the normalised histograms and mass of the given ones below every node.
+
+    Then what the totals differ from 1 by, in shares. Without the pass's second word of precision.
+    """
+    xp = _namespace(B)
+    nodes, pairs = parent.shape[0], B.shape[0]
+    below = xp.zeros((nodes, nodes), dtype=B.dtype)  # 1 where a node lies in the subtree of another
+    for k in range(nodes):
+        above = k
+        below[above, k] = 1.0
+        while above != 0:
+            above = int(parent[above])
+            below[above, k] = 1.0
+    A = xp.broadcast_to(A, (pairs, nodes))
+    over = [xp.sum(Z, axis=1) for Z in (A, B)]
+    parts = [Z @ below.T for Z in (A, B)]
+    moves = xp.any(A != B, axis=1)[:, None] & (xp.arange(nodes) > 0)[None, :]
+    zero = xp.zeros((pairs, nodes), dtype=B.dtype)
+    shares = [xp.abs(total - 1.0) / total for total in over]
+    return (
+        xp.where(moves, parts[0] / over[0][:, None] - parts[1] / over[1][:, None], zero),
+        xp.where(moves, parts[0] + parts[1], zero),
+        xp.maximum(shares[0], shares[1]),
+    )
+
+
 # ------------------------------------------------------------------------- Newton's method
 
 

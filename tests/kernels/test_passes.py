@@ -7,16 +7,16 @@ from decimal import Decimal, localcontext
 from pathlib import Path
 from types import SimpleNamespace
 
-import array_api_strict
 import numba
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import shortest_path
 
 from sinkdist import kernels as passes
-from sinkdist.kernels import block, exponential, hessian, pair, triangles
+from sinkdist.kernels import binwise, block, exponential, flows, hessian, pair, triangles
 from sinkdist.solvers.compiled import relaxation, scaling
 from tests import twins
+from tests.kernels.comparison import twin
 
 #: Twins that are not called like their pass, because they do not work in place.
 RENAMED = {"exp_in_place": "bounded_exp"}
@@ -39,27 +39,10 @@ ROUNDING = 1e-13  #: relative, for sums of positive float64 terms
 ROUNDING32 = 2e-6
 
 
-@pytest.fixture(params=[np, array_api_strict], ids=["numpy", "strict"])
-def xp(request):
-    """A library of the array API standard for the twin."""
-    return request.param
-
-
 @pytest.fixture(params=[np.float64, np.float32], ids=["float64", "float32"])
 def dtype(request):
     """The kernel's dtype."""
     return request.param
-
-
-def twin(xp, name, *arguments):
-    """What the twin returns for NumPy arguments, as NumPy arrays; the arguments are not changed."""
-    before = [np.copy(a) for a in arguments]
-    returned = getattr(twins, name)(
-        *(xp.asarray(a) if isinstance(a, np.ndarray) else a for a in arguments)
-    )
-    for old, new in zip(before, arguments, strict=True):
-        np.testing.assert_array_equal(old, new)
-    return tuple(map(np.asarray, returned)) if isinstance(returned, tuple) else np.asarray(returned)
 
 
 def same(actual, expected, rtol=ROUNDING, atol=0.0):
@@ -132,7 +115,7 @@ def test_the_search_for_compiled_passes_finds_them():
         return
     dispatchers = {
         f"{module.__name__.rpartition('.')[2]}.{name}"
-        for module in (pair, exponential, hessian, block, triangles)
+        for module in (pair, exponential, hessian, block, triangles, binwise, flows)
         for name, value in vars(module).items()
         if isinstance(value, numba.core.dispatcher.Dispatcher)
         and value.py_func.__module__ == module.__name__
@@ -143,14 +126,14 @@ def test_the_search_for_compiled_passes_finds_them():
 
 @pytest.mark.nojit
 @pytest.mark.parametrize("full_name", list(compiled_names()))
-def test_every_compiled_pass_has_a_twin_that_is_compared_here(full_name):
+def test_every_compiled_pass_has_a_twin_that_is_compared(full_name):
     name = full_name.rpartition(".")[2]
     name = RENAMED.get(name, name)
     assert inspect.isfunction(getattr(twins, name, None)), f"{full_name} has no twin"
-    source = ast.parse(Path(__file__).read_text("utf-8"))
     compared = {
         call.args[1].value
-        for call in ast.walk(source)
+        for path in Path(__file__).parent.glob("test_*.py")
+        for call in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "twin"
         if isinstance(call.args[1], ast.Constant)
     }
