@@ -93,7 +93,7 @@ def sparse_rows(H: Any) -> SparseRows:
     if isinstance(H, np.ndarray):
         H = in_double(H)
         occupied = H != 0.0
-        bins = np.nonzero(occupied)[1]
+        bins = np.ascontiguousarray(np.nonzero(occupied)[1])  # kernels take no strided ones
         start = np.zeros(len(H) + 1, np.int64)
         np.cumsum(np.count_nonzero(occupied, axis=1), out=start[1:])
         return SparseRows(start, bins, H[occupied])

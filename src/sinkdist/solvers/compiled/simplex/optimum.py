@@ -48,8 +48,9 @@ def optimise(
     """
     one_version()
     first, width = C.shape
-    whole_masses(mass[:m], m + 1, 1, 0, flow[:m])
-    whole_masses(mass[first : first + n], m + 1, 0, m, flow[first : first + n])
+    nothing = m - m  # a literal 0 has a type of its own: a version of every callee
+    whole_masses(mass[:m], m + 1, nothing + 1, nothing, flow[:m])
+    whole_masses(mass[first : first + n], m + 1, nothing, m, flow[first : first + n])
     root = take_cheapest(C, m, n, mass, flow, potential, links, order, scratch)
     build(links, order, m + n - 1, root)
     w, least = potential[first : first + width], scratch[:4]
@@ -62,10 +63,10 @@ def optimise(
     most = PIVOTS * (m + n) + 1000
     for _ in range(REFRESHES):
         tol = TOL * set_potentials(links, C, first, root, potential)
-        i, clean, before = 0, 0, pivots
+        i, clean, before = nothing, 0, pivots
         while clean < first:
             row_minima(C, w, i, least)
-            best, row = -tol, -1
+            best, row = -tol, nothing - 1
             for k in range(4):
                 reduced = least[k] - potential[i + k]
                 if reduced < best and i + k < m:
@@ -80,7 +81,7 @@ def optimise(
                 pivots += 1
                 if stop[0] != 0 or pivots > most:
                     return root, -pivots
-            i = i + 4 if i + 4 < first else 0
+            i = i + 4 if i + 4 < first else nothing
             if i == 0 and enough < np.inf:
                 rounds += 1
                 if rounds % ROUNDS == 0 and dual_value(C, m, n, mass, potential, scratch) > enough:
@@ -120,10 +121,11 @@ def _coarsely(
     for x in range(first + width):
         single[x] = potential[x]
     w, least = single[first : first + width], single[first + width :]
-    pivots, most, i, clean = 0, PIVOTS * (m + n), 0, 0
+    nothing = m - m
+    pivots, most, i, clean = 0, PIVOTS * (m + n), nothing, 0
     while clean < first and pivots < most and stop[0] == 0:
         row_minima_single(coarse, w, i, least)
-        best, row = np.float32(-tol), -1
+        best, row = np.float32(-tol), nothing - 1
         for k in range(4):
             reduced = least[k] - single[i + k]
             if reduced < best and i + k < m:
@@ -136,5 +138,5 @@ def _coarsely(
                 clean = 0
                 exchange(links, flow, potential, single, first, m + n, row, first + column, exact)
                 pivots += 1
-        i = i + 4 if i + 4 < first else 0
+        i = i + 4 if i + 4 < first else nothing
     return pivots

@@ -209,7 +209,7 @@ def transport_each(
         cancels = metric
         m, n = _what_moves(rows_of_r, r, columns_of_c, c, cancels, rows, a, columns, b)
         if (m == 0) != (n == 0):  # one of them is a bit larger everywhere
-            cancels = False
+            cancels = not metric
             m, n = _what_moves(rows_of_r, r, columns_of_c, c, cancels, rows, a, columns, b)
         if m == 0:
             value[k] = lower[k] = upper[k] = error[k] = 0.0

@@ -98,7 +98,7 @@ def flows(links: Array, C: Array, root: int, mass: Array, flow: Array) -> tuple[
         if flow[x] > flow[top]:
             top = x
         x = preceding[x]
-    return value, int(top)
+    return value, 0 + int(top)  # the sum is an int64, of whatever type the node is
 
 
 @shared(NODES, WHOLE, VECTOR, types.float32[::1], INT, INT, INT, INT, FLOAT)
