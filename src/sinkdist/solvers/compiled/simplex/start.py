@@ -67,14 +67,17 @@ def take_cheapest(
     least, w = potential[:first], potential[first : first + width]
     centre, keys = scratch[:first], scratch[first : first + m]
     demand = mass[first : first + n]
+    total = 0.0
+    for i in range(m):
+        total += mass[i]
     for j in range(width):
         w[j] = 0.0
     for i in range(m):
-        c, share, mean = C[i], mass[i], 0.0
+        c, share, mean = C[i], mass[i] / total, 0.0
         for j in range(n):
             mean += c[j] * demand[j]
             w[j] -= share * c[j]
-        centre[i] = mean
+        centre[i] = mean / total
     for j in range(n, width):
         w[j] = HUGE
     for i in range(0, first, 4):
