@@ -11,7 +11,7 @@ from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
 from sinkdist.solution.plans import SparsePlan
 from sinkdist.solvers.bins import SparseRows
-from sinkdist.solvers.compiled.simplex.pairs import ABANDONED, SOLVED, Space, transport_each
+from sinkdist.solvers.compiled.simplex.pairs import ABANDONED, SOLVED, transport_each, work_space
 
 __all__ = ["Transported", "transport"]
 
@@ -88,7 +88,7 @@ def transport(
         M, *R, *C, 0, pairs, metric, unit, top * unit,
         np.full(pairs, np.inf) if enough is None else enough,
         value, lower, upper, error, pivots, state, F, G, moves, moved, stop.flag,
-        *Space(m, n).arrays(),
+        *work_space(m, n),
     )  # fmt: skip
     stop.check()
     return Transported(
