@@ -50,6 +50,15 @@ class Exact(Member):
 
     def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
         """One pair on all bins."""
+        if not task.keep_potentials and task.ground.structure is None:
+            found = transport(
+                task.ground.dense, task.ground.max, sparse_rows(r[None]), sparse_rows(c[None]),
+                metric=task.metric, stop=task.stop,
+            )  # fmt: skip
+            if found.solved[0]:
+                value, error, pivots = (x.item() for x in (found.value, found.error, found.pivots))
+                ran = STATUS_CONVERGED, SIMPLEX
+                return Outcome(value, error, pivots, *ran, lam=np.inf), None, None
         return exact_outcome(task, r, c, GAP), None, None
 
     def solve_batch(self, task: Prepared, R: Any, C: Any, answers: Answers) -> None:
