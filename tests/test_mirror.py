@@ -39,7 +39,6 @@ ELSEWHERE = {
     "solvers/closed_forms/cycle.py": "solvers/closed_forms/test_closed_forms.py",
     "solvers/closed_forms/constant.py": "solvers/closed_forms/test_closed_forms.py",
     "solvers/closed_forms/flows.py": "kernels/test_flows.py",
-    "solvers/compiled/lam_search.py": "solvers/compiled/test_constrained.py",
     "pairs/reading.py": "problem/test_options.py",
     "pairs/divergence.py": "api/test_divergence.py",
     "problem/problem.py": "problem/test_options.py",

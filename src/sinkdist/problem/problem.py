@@ -53,6 +53,10 @@ class Solver(Protocol):
     def fallback(self) -> str:
         """What takes the pairs that scaling hands over."""
 
+    @property
+    def symmetric(self) -> bool:
+        """Whether a histogram against itself is tried by the symmetric fixed point before that."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:

@@ -17,10 +17,10 @@ __all__ = ["RAN", "Answers", "Outcome", "potential"]
 #: What `Solution.solver` may say; `Answers.solver` holds the index. New names go to the end.
 RAN = (
     "plain", "relaxed", "newton", "log", "algorithm1", "constrained", "simplex", "line",
-    "independence", "none", "tree", "cycle", "star", "uniform",
+    "independence", "none", "tree", "cycle", "star", "uniform", "symmetric",
 )  # fmt: skip
 PLAIN, RELAXED, NEWTON, LOG, ALGORITHM1, CONSTRAINED, SIMPLEX, LINE, INDEPENDENCE, NONE = range(10)
-TREE, CYCLE, STAR, UNIFORM = range(10, 14)
+TREE, CYCLE, STAR, UNIFORM, SYMMETRIC = range(10, 15)
 
 #: The status of a pair by how its loop ended.
 STATUS_OF = {

@@ -26,6 +26,7 @@ from sinkdist.solvers.compiled.relaxation import (
     begin,
 )
 from sinkdist.solvers.compiled.scaling import rows_exact, scale_pair
+from sinkdist.solvers.compiled.symmetric import MOST_SWEEPS, symmetric_pair
 from sinkdist.solvers.outcome import (
     ALGORITHM1,
     LOG,
@@ -33,6 +34,7 @@ from sinkdist.solvers.outcome import (
     STATUS_CONVERGED,
     STATUS_FIXED,
     STATUS_OF,
+    SYMMETRIC,
     Outcome,
 )
 from sinkdist.solvers.prepared import Prepared
@@ -52,6 +54,13 @@ def fall_back(task: Prepared, costs: Array, r: Array, c: Array, made: int) -> Ou
         if outcome.status == STATUS_CONVERGED:
             outcome.n_iter += made
             return outcome
+    if task.solver.symmetric and _is_symmetric(costs, r, c):
+        with np.errstate(over="ignore"):
+            K = np.exp(-lam * costs)
+        u, v, off, few = symmetric_pair(K, r, tol, min(MOST_SWEEPS, allowance), task.stop)
+        made, allowance = made + few, max(1, allowance - few)
+        if off <= tol:
+            return _outcome(task, K, costs, u, v, off, made, STATUS_CONVERGED, SYMMETRIC)
     if task.solver.fallback == "newton":
         end = climb(costs, lam, r, c, tol, allowance, task.stop)
         outcome = _climbed(end, lam)
@@ -63,6 +72,12 @@ def fall_back(task: Prepared, costs: Array, r: Array, c: Array, made: int) -> Ou
         outcome = Outcome(value, error, sweeps, STATUS_OF[act], LOG, f, g, lam, plan)
     outcome.n_iter += made
     return reconsidered(outcome, costs, r, c, tol, task.stop)
+
+
+def _is_symmetric(costs: Array, r: Array, c: Array) -> bool:
+    """Whether a pair is a histogram against itself, and staying is free."""
+    same = r.size == c.size and not costs.diagonal().any() and np.array_equal(r, c)
+    return same and np.array_equal(costs, costs.T)
 
 
 def solve_along(
@@ -124,18 +139,27 @@ def _scaled(
         some = min(step, left)
         act, error = scale_pair(K, r, c, u, v, acc, state, task.tol, patience, some)
         left -= some
-    made, lam = int(state[SWEEPS]), task.member.lam
+    made = int(state[SWEEPS])
     if act == RUNNING:
         error = rows_exact(K, r, c, u, v, acc)
     elif act != CONVERGED:
         return None, made
-    value, ran = plan_cost(K, costs, u, v), int(state[THETA2] > 0.0)
-    outcome = Outcome(value, error, made, STATUS_OF[act], ran, lam=lam)
+    ran = int(state[THETA2] > 0.0)
+    return _outcome(task, K, costs, u, v, error, made, STATUS_OF[act], ran), made
+
+
+def _outcome(
+    task: Prepared, K: Array, costs: Array, u: Array, v: Array, error: float, made: int,
+    status: int, ran: int,
+) -> Outcome:  # fmt: skip
+    """The plan ``diag(u) K diag(v)``, as an outcome."""
+    lam = task.member.lam
+    outcome = Outcome(plan_cost(K, costs, u, v), error, made, status, ran, lam=lam)
     if task.keep_potentials:
         outcome.f, outcome.g = np.log(u) / lam, np.log(v) / lam
         if is_blurred(lam, outcome.f, outcome.g, task.tol):
-            outcome.plan = ScaledPlan(np.zeros(r.size), np.zeros(c.size), u, v)
-    return outcome, made
+            outcome.plan = ScaledPlan(np.zeros(u.size), np.zeros(v.size), u, v)
+    return outcome
 
 
 def fixed(

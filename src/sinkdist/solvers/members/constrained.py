@@ -16,8 +16,8 @@ from sinkdist.solution.certificates import least_at, rounding_of
 from sinkdist.solution.plans import Plan
 from sinkdist.solvers.bins import cut, in_double
 from sinkdist.solvers.compiled.constrained import constrained_pair, is_vacuous
-from sinkdist.solvers.compiled.lam_search import constrain_each, scratch_for
-from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER
+from sinkdist.solvers.compiled.lam_search import Searches
+from sinkdist.solvers.compiled.relaxation import CONVERGED
 from sinkdist.solvers.members.base import Member, Solved
 from sinkdist.solvers.members.exact import exact_outcome, knows_metric
 from sinkdist.solvers.members.independent import independence_table
@@ -100,17 +100,17 @@ class Constrained(Member):
             Member.solve_batch(self, task, R, C, answers)
             return
         R, C = (np.array(in_double(H), order="C") for H in (R, C))
-        act, spread = np.full(len(C), HANDED_OVER), task.ground.max - task.ground.min
-        nothing, scratch = np.zeros((0, 0)), scratch_for(R, C)
+        spread = task.ground.max - task.ground.min
+        searches = Searches(task.ground.dense, R, C, int(sizes.max(initial=0)))
         step = max(1, int(_CHUNK / (100 * sizes.mean())))
         for first in range(0, len(C), step):
             if task.stop.is_set():
                 return
-            constrain_each(
-                task.ground.dense, R, C, first, min(first + step, len(C)), self.alpha,
-                task.tol, task.max_iter, spread, answers.value, answers.error, answers.n_iter,
-                answers.lam, act, task.stop.flag, nothing, nothing, *scratch,
+            searches.run(
+                first, min(first + step, len(C)), self.alpha, task.tol, task.max_iter, spread,
+                task.stop,
             )  # fmt: skip
+        answers.lam[:], answers.value[:], answers.error[:], answers.n_iter[:], act = searches.found
         answers.status[:], answers.solver[:] = STATUS_CONVERGED, CONSTRAINED
         for k in np.flatnonzero(act != CONVERGED):
             if task.stop.is_set():
