@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
 from sinkdist_paper import contestants
 from sinkdist_paper.contestants import Contestant
-from sinkdist_paper.fig2.results import Errors, column, errors_of
+from sinkdist_paper.fig2.results import Errors, column, complete, errors_of
 from sinkdist_paper.figure import Records, View
 
 __all__ = ["views"]
@@ -25,28 +24,30 @@ def views(records: Records) -> list[View]:
 
 def _error_view(records: Records) -> View:
     """Mean and standard deviation of the test error."""
-    errors = errors_of(records)
+    errors = complete(errors_of(records))
     sizes = sorted({n for _, n in errors})
+    ranks = {contestant.name: _rank(errors, contestant) for contestant in contestants.ALL}
     rows = [
         (
             contestant.label,
             *(_mean_and_spread(errors.get((contestant.name, n), [])) for n in sizes),
-            _most_chosen(records, contestant, sizes[-1]),
+            _most_chosen(records, contestant, -ranks[contestant.name][0]),
         )
-        for contestant in sorted(contestants.ALL, key=partial(_rank, errors))
+        for contestant in sorted(contestants.ALL, key=lambda one: ranks[one.name])
         if any((contestant.name, n) in errors for n in sizes)
     ]
     return View(
-        "Test error in %: mean and standard deviation over the experiments; the best first.",
+        "Test error in %: mean and standard deviation over the experiments, the best at the "
+        "largest N first. The last column is about the largest N of each.",
         ("Distance", *(f"N = {n:,}" for n in sizes), "Chosen most often"),
         tuple(rows),
     )
 
 
-def _rank(errors: Errors, contestant: Contestant) -> float:
-    """The mean error of a contestant on the largest set."""
-    sizes = [n for name, n in errors if name == contestant.name]
-    return float(np.mean(errors[contestant.name, max(sizes)])) if sizes else np.inf
+def _rank(errors: Errors, contestant: Contestant) -> tuple[int, float]:
+    """The largest set of a contestant, with a minus sign, and its mean error there."""
+    n = max((n for name, n in errors if name == contestant.name), default=0)
+    return -n, float(np.mean(errors[contestant.name, n])) if n else np.inf
 
 
 def _cost_view(records: Records) -> View:
