@@ -100,15 +100,16 @@ class Exact(Member):
 
 
 def knows_metric(ground: Ground, wishes: Wishes) -> bool:
-    """Whether the costs are known to be a metric, or it is worth finding out.
+    """Whether the costs are a metric by construction, or it is worth finding out.
 
     It is not where there is a closed form, nor where the pairs take less time than a look at all
     triangles; some are looked at first, since most costs that are no metric have many bad ones.
+    A look that somebody else had does not count: the same call gives the same bits.
     """
-    if wishes.keep_potentials or ground.structure is not None:
-        return ground.is_made_metric  # a plan must not depend on how many pairs there are
-    if ground.is_known_metric:
+    if ground.is_made_metric:
         return True
+    if wishes.keep_potentials or ground.structure is not None:
+        return False  # a plan must not depend on how many pairs there are
     d, entries = max(ground.shape), wishes.entries or ground.shape[0] * ground.shape[1]
     worth = wishes.pairs * entries * _SAVING > d**3 * _CHECK
     return worth and looks_metric(ground.dense) and bool(ground.is_metric)
