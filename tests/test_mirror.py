@@ -43,6 +43,7 @@ ELSEWHERE = {
     "pairs/divergence.py": "api/test_divergence.py",
     "problem/problem.py": "problem/test_options.py",
     "ground/blocks.py": "ground/test_dense.py",
+    "solution/certificates": "solution/test_certificates.py",
     "solution/evidence.py": "solution/test_solution_arrays.py",
     "solution/reductions.py": "solution/test_solution_arrays.py",
     "pairs/all_pairs.py": "behaviour/test_verbs.py",

@@ -25,7 +25,7 @@ from typing import Any
 
 from sinkdist.kernels.exponential import CEILING, FLOOR
 from sinkdist.kernels.pair import LARGEST, SMALLEST
-from sinkdist.solution import certificates
+from sinkdist.solution.certificates import many_pairs
 from sinkdist.solvers.arrays import stabilised
 from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.linear import Coupling
@@ -111,7 +111,7 @@ def plan_cost(K: Array, M: Array, u: Array, v: Array) -> Array:
 
 def mean_cost(M: Array, r: Array, c: Array) -> Array:
     """``r^T M c``."""
-    return certificates._mean(_namespace(M), M, r[None, :], c[None, :])[0]
+    return many_pairs.mean_cost(_namespace(M), M, r[None, :], c[None, :])[0]
 
 
 def _products(K: Array) -> SharedKernel:
