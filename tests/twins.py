@@ -250,14 +250,18 @@ def dense_diagonal(K: Array, scale: Array) -> Array:
     return _namespace(K).sum(scale[:, None] * K * K, axis=0)
 
 
-def sparsify(K: Array, u: Array, v: Array, r: Array, c: Array, cut: float) -> Array:
-    """``P`` without entries up to ``cut * min(r_i, c_j)``, its rows rescaled to sum to ``r``.
+def sparsify(
+    K: Array, u: Array, v: Array, acc: Array, r: Array, c: Array, cut: float
+) -> Array:  # fmt: skip
+    """``P`` without entries up to ``cut * min(r_i, c_j, s_j)``, its rows rescaled to sum to ``r``.
+
+    ``s = v acc`` are the sums of its columns.
 
     Dense, with zeros, where the compiled pass writes compressed rows.
     """
     xp = _namespace(K)
     P = _plan(K, u, v)
-    low = cut * xp.minimum(r[:, None], c[None, :])
+    low = cut * xp.minimum(r[:, None], xp.minimum(c, v * acc)[None, :])
     P = xp.where(low < P, P, 0.0)
     return P * (r / xp.sum(P, axis=1))[:, None]
 

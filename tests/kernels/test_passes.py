@@ -4,6 +4,7 @@ import ast
 import inspect
 import pkgutil
 from decimal import Decimal, localcontext
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ import pytest
 from scipy.sparse.csgraph import shortest_path
 
 from sinkdist import kernels as passes
-from sinkdist.kernels import binwise, block, exponential, flows, hessian, pair, triangles
+from sinkdist.kernels import block, exponential, hessian, pair, triangles
 from sinkdist.solvers.compiled import relaxation, scaling
 from tests import twins
 from tests.kernels.comparison import twin
@@ -94,16 +95,19 @@ def _with_gaps(rng, pairs, bins):
 # ------------------------------------------------------------------------- nothing is left out
 
 
+KERNELS = Path(passes.__path__[0])
+
+
 def compiled_names():
-    """The functions of `passes` that are compiled on their own, by the module's source."""
-    for module in pkgutil.iter_modules(passes.__path__):
-        tree = ast.parse((Path(passes.__path__[0]) / f"{module.name}.py").read_text("utf-8"))
-        for node in ast.walk(tree):
+    """The functions of `passes` that are compiled on their own, by their modules' source."""
+    for path in sorted(KERNELS.rglob("*.py")):
+        module = ".".join(path.relative_to(KERNELS).with_suffix("").parts)
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.FunctionDef) and any(
                 ast.unparse(decorator).startswith(("compiled", "shared"))
                 for decorator in node.decorator_list
             ):
-                yield f"{module.name}.{node.name}"
+                yield f"{module}.{node.name}"
 
 
 @pytest.mark.nojit
@@ -113,9 +117,11 @@ def test_the_search_for_compiled_passes_finds_them():
     assert {"triangles.worst_triangle", "triangles.shortest_paths"} <= found
     if numba.config.DISABLE_JIT:
         return
+    inside = f"{passes.__name__}."
     dispatchers = {
-        f"{module.__name__.rpartition('.')[2]}.{name}"
-        for module in (pair, exponential, hessian, block, triangles, binwise, flows)
+        f"{module.__name__.removeprefix(inside)}.{name}"
+        for _, path, _ in pkgutil.walk_packages(passes.__path__, inside)
+        for module in [import_module(path)]
         for name, value in vars(module).items()
         if isinstance(value, numba.core.dispatcher.Dispatcher)
         and value.py_func.__module__ == module.__name__
@@ -126,18 +132,25 @@ def test_the_search_for_compiled_passes_finds_them():
 
 @pytest.mark.nojit
 @pytest.mark.parametrize("full_name", list(compiled_names()))
-def test_every_compiled_pass_has_a_twin_that_is_compared(full_name):
-    name = full_name.rpartition(".")[2]
+def test_every_compiled_pass_is_compared(full_name):
+    """With its twin in `tests.twins`, or with a formula in the test file of its own module."""
+    module, _, name = full_name.rpartition(".")
     name = RENAMED.get(name, name)
-    assert inspect.isfunction(getattr(twins, name, None)), f"{full_name} has no twin"
-    compared = {
-        call.args[1].value
-        for path in Path(__file__).parent.glob("test_*.py")
-        for call in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(call, ast.Call) and ast.unparse(call.func) == "twin"
-        if isinstance(call.args[1], ast.Constant)
-    }
-    assert name in compared, f"{full_name} is not compared with its twin"
+    if inspect.isfunction(getattr(twins, name, None)):
+        calls = [
+            call
+            for path in Path(__file__).parent.rglob("test_*.py")
+            for call in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "twin"
+        ]
+        compared = {x.args[1].value for x in calls if isinstance(x.args[1], ast.Constant)}
+    else:
+        *folders, stem = module.split(".")
+        own = Path(__file__).parent.joinpath(*folders, f"test_{stem}.py")
+        tree = ast.parse(own.read_text("utf-8"))
+        compared = {x.id for x in ast.walk(tree) if isinstance(x, ast.Name)}
+        compared |= {x.attr for x in ast.walk(tree) if isinstance(x, ast.Attribute)}
+    assert name in compared, f"{full_name} is not compared with a twin"
 
 
 # ------------------------------------------------------------------------------------ one pair
@@ -408,7 +421,8 @@ def sparse_rows(p, cut, room=None):
     room = m * n if room is None else room
     starts, columns = np.full(m + 1, -1, np.int32), np.full(room, -1, np.int32)
     values = np.full(room, np.nan)
-    count = hessian.sparsify(p.K, p.u, p.v, p.r, p.c, cut, starts, columns, values)
+    acc = p.K.T @ p.u
+    count = hessian.sparsify(p.K, p.u, p.v, acc, p.r, p.c, cut, starts, columns, values)
     return count, starts, columns, values
 
 
@@ -427,7 +441,7 @@ def test_sparse_passes(xp, dtype, shape, share):
     p = with_exact_rows(random_pair(shape, dtype))
     cut = share / max(shape)
     count, starts, columns, values = sparse_rows(p, cut)
-    expected = twin(xp, "sparsify", p.K, p.u, p.v, p.r, p.c, cut)
+    expected = twin(xp, "sparsify", p.K, p.u, p.v, p.K.T @ p.u, p.r, p.c, cut)
     P = np.zeros(shape)
     for i in range(shape[0]):
         P[i, columns[starts[i] : starts[i + 1]]] = values[starts[i] : starts[i + 1]]
