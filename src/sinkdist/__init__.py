@@ -79,7 +79,7 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name from its home on first use."""
+    """Import a public name from its module on first use."""
     from importlib import import_module
 
     if name == "similarity":

@@ -232,7 +232,7 @@ def pairwise(
         A budget for this process, such as ``"2GB"``; three quarters of what is free by default.
     out : str or path, optional
         Store the matrix on disk, tile by tile, and return it as a `StoredMatrix`. The same call
-        goes on where an earlier one was stopped; nothing that was finished is computed again.
+        resumes where an earlier one was stopped; no finished tile is computed again.
     overwrite : bool
         Replace a matrix at `out` that another call has stored. One that the same call has begun is
         continued all the same.
@@ -262,8 +262,8 @@ def pairwise(
         from sinkdist.pairs.arrays import verbs
 
         _refuse_host_options(options)
-        home = debiased_verbs if debiased else verbs
-        matrix: Array = home.pairwise(X, Y, ground, options)
+        chosen = debiased_verbs if debiased else verbs
+        matrix: Array = chosen.pairwise(X, Y, ground, options)
         return matrix
     problem = read_problem(X, Y, ground, options)
     one_family = Y is None

@@ -1,7 +1,7 @@
 """Debiasing: from objectives of pairs to the Sinkhorn divergence, tile by tile.
 
 The formula is that of `divergence`. Self terms are computed once per histogram, before any pair;
-then each tile of pairs is reworked as soon as it is solved, while its potentials are at hand, so
+then each tile of pairs is debiased as soon as it is solved, while its potentials are there, so
 that no more than a tile of them is ever held.
 """
 

@@ -35,7 +35,7 @@ STATUS_EMPTY = int(Status.EMPTY)
 
 @dataclass(slots=True)
 class Outcome:
-    """One pair on its bins with mass; what nobody wants is None.
+    """One pair on its bins with mass; what was not asked for is None.
 
     ``lam`` is that of the plan: 0 for the independence table, inf for a plan of the exact distance.
     ``plan`` is there where the potentials do not give it.

@@ -36,7 +36,7 @@ def solves(monkeypatch):
 
 
 def searched(M, R, C, tol=1e-7, max_iter=10_000, alpha=ALPHA):
-    searches = Searches(M, R, C, M.size)
+    searches = Searches(M, R, C, M.size, keep_potentials=True)
     searches.run(0, len(C), alpha, tol, max_iter, np.inf, Stop())
     return searches
 
@@ -68,15 +68,16 @@ def test_newton_goes_on_where_sweeps_have_come(tile, solves):
 
 def test_potentials_are_those_of_the_plan(tile):
     M, R, C = tile
-    searches = searched(M, R, C[-1:], alpha=1.0)
-    (rows,), (columns,) = np.nonzero(R[0]), np.nonzero(C[-1])
-    f, g = searches.potentials()
-    lam, value, error, *_ = searches.found[:, 0]
-    costs = M[np.ix_(rows, columns)]
-    P = np.exp(lam * (f[:, None] + g - costs))
-    assert (P * costs).sum() == pytest.approx(value, rel=1e-12)
-    off = abs(P.sum(axis=1) - R[0, rows]).sum() + abs(P.sum(axis=0) - C[-1, columns]).sum()
-    assert off == pytest.approx(error, abs=1e-12)
+    searches = searched(M, R, C, alpha=1.0)
+    for k, c in enumerate(C):
+        (rows,), (columns,) = np.nonzero(R[0]), np.nonzero(c)
+        f, g = searches.F[k, rows], searches.G[k, columns]
+        lam, value, error, *_ = searches.found[:, k]
+        costs = M[np.ix_(rows, columns)]
+        P = np.exp(lam * (f[:, None] + g - costs))
+        assert (P * costs).sum() == pytest.approx(value, rel=1e-12)
+        off = abs(P.sum(axis=1) - R[0, rows]).sum() + abs(P.sum(axis=0) - c[columns]).sum()
+        assert off == pytest.approx(error, abs=1e-12)
 
 
 def test_reads_are_limited(tile):

@@ -7,7 +7,7 @@ Each bound is proven with its rounding. Histograms that sum to 1 up to rounding 
 exactly normalised ones, which differ by a relative error in every mass, and so do the sums below:
 `rounding_of(n)` bounds it for sums of ``n`` terms. A lower bound ``<f, r> + <g, c>`` may be off by
 that part of ``<|f|, r> + <|g|, c>``, so potentials are centred. A plan whose marginals are off by
-``x`` and ``y``, and by a relative ``a`` in their rounding, can be mended by way of one move
+``x`` and ``y``, and by a relative ``a`` in their rounding, can be repaired through one move
 ``(i, j)`` that carries more than all of this: scale it down by ``1 - 2a``, send what is left of
 every row to ``j``, fetch what every column misses from ``i``, and take both off that move. This
 costs at most ``((3a r + x)^T M)_j + (M (3a c + y))_i``.

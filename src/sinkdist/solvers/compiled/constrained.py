@@ -90,7 +90,7 @@ def constrained_pair(
         act = HANDED_OVER  # the proof stays wider than asked for
     plan = None
     if lam > 0.0 and is_blurred(lam, f, g, tol):
-        plan, value, error = plan_of(M, lam, f, g, r, c, tol, mended=act == CONVERGED)
+        plan, value, error = plan_of(M, lam, f, g, r, c, tol, resweep=act == CONVERGED)
         act = HANDED_OVER if act == CONVERGED and error > tol else act
     if bracket is None and certify:
         bracket = _bracket(M, lam, f, g, r, c, alpha, value)
@@ -101,11 +101,11 @@ def _constrain_one(
     M: Array, r: Array, c: Array, alpha: float, tol: float, max_iter: int, stop: Stop
 ) -> tuple[float, float, float, int, int, Array, Array]:
     """One pair by `lam_search`: lam, value, error, reads, act and potentials."""
-    searches = Searches(M, r[None], c[None], M.size)
+    searches = Searches(M, r[None], c[None], M.size, keep_potentials=True)
     searches.run(0, 1, alpha, tol, max_iter, np.inf, stop)
     stop.check()
     lam, value, error, reads, act = searches.found[:, 0].tolist()
-    return lam, value, error, int(reads), int(act), *searches.potentials()
+    return lam, value, error, int(reads), int(act), searches.F[0], searches.G[0]
 
 
 def _bracket(

@@ -76,13 +76,17 @@ def work_space(d1: int, d2: int, largest: int) -> WorkSpace:
 class Searches:
     """Searches for the pairs ``(R, C)`` of a tile, ``R`` with one row, shared, or one per pair.
 
-    ``found`` holds what came of them; potentials of the last pair are in the work space.
+    ``found`` holds what came of them; potentials ``F, G`` are those on bins with mass, if kept.
     """
 
-    def __init__(self, M: Array, R: Array, C: Array, largest: int) -> None:
+    def __init__(
+        self, M: Array, R: Array, C: Array, largest: int, *, keep_potentials: bool
+    ) -> None:
         """``largest`` is the number of entries that the kernel of a pair has at most."""
         self.M, self.R, self.C = M, R, C
         self.found = np.zeros((5, len(C)))
+        kept_rows = len(C) if keep_potentials else 0
+        self.F, self.G = np.zeros((kept_rows, M.shape[0])), np.zeros((kept_rows, M.shape[1]))
         self.space = work_space(M.shape[0], M.shape[1], largest)
 
     def run(
@@ -95,7 +99,7 @@ class Searches:
         while True:
             at = constrain_each(
                 self.M, self.R, self.C, at, last, alpha, tol, max_iter, spread, self.found,
-                stop.flag, *self.space,
+                self.F, self.G, stop.flag, *self.space,
             )  # fmt: skip
             if at == last:
                 return
@@ -116,17 +120,11 @@ class Searches:
         )  # fmt: skip
         search[MADE] += control[newton.READS]
 
-    def potentials(self) -> tuple[Array, Array]:
-        """Those of the last pair, on its bins with mass."""
-        _, over_rows, over_columns, _, _ = self.space
-        m, n = np.count_nonzero(self.R[-1]), np.count_nonzero(self.C[-1])
-        return over_rows[POTENTIAL, :m].copy(), over_columns[POTENTIAL, :n].copy()
-
 
 @compiled
 def constrain_each(
     M: Array, R: Array, C: Array, first: int, last: int, alpha: float, tol: float, max_iter: int,
-    spread: float, found: Array, stop: Array,
+    spread: float, found: Array, F: Array, G: Array, stop: Array,
     bins: Array, over_rows: Array, over_columns: Array, blocks: Array, search: Array,
 ) -> int:  # fmt: skip
     """Search lam for the pairs ``first`` to ``last`` of a tile, each on its own bins.
@@ -174,6 +172,11 @@ def constrain_each(
         found[FOUND_LAM, k], found[FOUND_VALUE, k] = search[LAM], search[VALUE]
         found[FOUND_ERROR, k], found[FOUND_READS, k] = search[ERROR], search[READS]
         found[FOUND_ACT, k] = act
+        if F.shape[0] > 0:
+            for a in range(m):
+                F[k, rows[a]] = over_rows[POTENTIAL, a]
+            for b in range(n):
+                G[k, columns[b]] = over_columns[POTENTIAL, b]
     return last
 
 

@@ -20,10 +20,11 @@ from sinkdist.solvers.compiled.relaxation import (
     CONVERGED,
     FIELDS,
     HANDED_OVER,
+    OMEGA,
+    RESUME,
     RUNNING,
     SWEEPS,
     THETA2,
-    begin,
 )
 from sinkdist.solvers.compiled.scaling import rows_exact, scale_pair
 from sinkdist.solvers.compiled.symmetric import MOST_SWEEPS, symmetric_pair
@@ -67,7 +68,7 @@ def fall_back(task: Prepared, costs: Array, r: Array, c: Array, made: int) -> Ou
     else:
         f, g = np.zeros(r.size), np.zeros(c.size)
         sweeps, swept = log_sweeps(costs, lam, r, c, f, g, tol, allowance, task.stop)
-        plan, value, error = plan_of(costs, lam, f, g, r, c, tol, mended=swept <= tol)
+        plan, value, error = plan_of(costs, lam, f, g, r, c, tol, resweep=swept <= tol)
         act = CONVERGED if error <= tol else (HANDED_OVER if swept <= tol else RUNNING)
         outcome = Outcome(value, error, sweeps, STATUS_OF[act], LOG, f, g, lam, plan)
     outcome.n_iter += made
@@ -76,8 +77,9 @@ def fall_back(task: Prepared, costs: Array, r: Array, c: Array, made: int) -> Ou
 
 def _is_symmetric(costs: Array, r: Array, c: Array) -> bool:
     """Whether a pair is a histogram against itself, and staying is free."""
-    same = r.size == c.size and not costs.diagonal().any() and np.array_equal(r, c)
-    return same and np.array_equal(costs, costs.T)
+    if r.size != c.size or r[0] != c[0] or not np.array_equal(r, c):  # the cheapest test first
+        return False
+    return not costs.diagonal().any() and np.array_equal(costs, costs.T)
 
 
 def solve_along(
@@ -130,8 +132,9 @@ def _scaled(
     task: Prepared, patience: float, K: Array, costs: Array, r: Array, c: Array
 ) -> tuple[Outcome | None, int]:
     """Sweeps; None for a pair that is handed over, and the sweeps made."""
-    u, v, acc, state = np.ones(r.size), np.ones(c.size), np.empty(c.size), np.empty(FIELDS)
-    begin(state)
+    u, v, acc, state = np.empty(r.size), np.empty(c.size), np.empty(c.size), np.zeros(FIELDS)
+    v.fill(1.0)
+    state[OMEGA] = state[RESUME] = 1.0  # as by `begin`, without a call of compiled code
     step = max(1, int(READ_AT_ONCE / K.size))
     act, error, left = RUNNING, np.inf, task.max_iter
     while act == RUNNING and left > 0:

@@ -101,7 +101,8 @@ class Constrained(Member):
             return
         R, C = (np.array(in_double(H), order="C") for H in (R, C))
         spread = task.ground.max - task.ground.min
-        searches = Searches(task.ground.dense, R, C, int(sizes.max(initial=0)))
+        largest = int(sizes.max(initial=0))
+        searches = Searches(task.ground.dense, R, C, largest, keep_potentials=False)
         step = max(1, int(_CHUNK / (100 * sizes.mean())))
         for first in range(0, len(C), step):
             if task.stop.is_set():
