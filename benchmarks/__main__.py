@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import datetime as dt
-import json
 from pathlib import Path
 
 from benchmarks import (
     converged_batches,
+    exact,
     family,
     machine,
     many_pairs,
@@ -18,7 +17,7 @@ from benchmarks import (
     readme,
     startup,
 )
-from benchmarks.table import Section, markdown
+from benchmarks.table import Section, as_json, markdown
 
 RESULTS = Path(__file__).parent / "results"
 COMPARISONS = {
@@ -28,6 +27,7 @@ COMPARISONS = {
     "converged_batches": converged_batches.measure,
     "family": family.measure,
     "one_pair": one_pair.measure,
+    "exact": exact.measure,
 }
 
 
@@ -47,28 +47,6 @@ def as_markdown(found: machine.Machine, sections: list[Section], date: str, quic
         "",
     ]
     return "\n".join(lines) + "\n" + "\n".join(markdown(section) for section in sections)
-
-
-def as_json(found: machine.Machine, sections: list[Section], date: str, quick: bool) -> str:
-    """The same as data, every row with its ratio and verdict."""
-    report = {
-        "date": date,
-        "quick": quick,
-        "machine": dataclasses.asdict(found),
-        "sections": [
-            {
-                "name": section.name,
-                "title": section.title,
-                "remarks": section.remarks,
-                "rows": [
-                    dataclasses.asdict(row) | {"ratio": row.ratio, "passed": row.passed}
-                    for row in section.rows
-                ],
-            }
-            for section in sections
-        ],
-    }
-    return json.dumps(report, indent=1) + "\n"
 
 
 def main() -> None:
