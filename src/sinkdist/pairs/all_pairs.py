@@ -59,7 +59,8 @@ class AllPairs:
         self.need_error = need_error
         self.workers = workers
         self.postprocess = postprocess
-        order = support_order(B.rows)
+        # Neighbours that share their bins are of use only to pairs that are solved together.
+        order = np.arange(B.n) if problem.member.reads_sparse else support_order(B.rows)
         self.order = order[~empty_rows(B)[order]]
         self._names = identities(A, B) if problem.options.coincidence else None
 
