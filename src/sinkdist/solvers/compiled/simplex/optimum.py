@@ -29,6 +29,7 @@ TOL = 2.0**-44  #: of the range of potentials: reduced costs above minus this co
 COARSE = 2.0**-18  #: the same for pricing in single precision
 REFRESHES = 20  #: times that potentials are computed afresh
 PIVOTS = 200  #: for each row and column; more means that rounding leads in circles
+REST = 7  #: rounds, at most, that rows without a candidate are passed over
 ROUNDS = 2  #: through all rows, after which it is asked whether the distance is large enough
 ABANDONED = 2**62  #: in place of a number of pivots
 
@@ -58,7 +59,7 @@ def optimise(
         potential[x] = 0.0  # of padding; `set_potentials` gives all others theirs
     pivots = 0
     if coarse.shape[0] > 0:
-        pivots = _coarsely(C, coarse, m, n, flow, potential, single, links, root, stop)
+        pivots = _coarsely(C, coarse, m, n, flow, potential, single, links, order, root, stop)
     rounds = 0
     most = PIVOTS * (m + n) + 1000
     for _ in range(REFRESHES):
@@ -103,32 +104,52 @@ def dual_value(C: Array, m: int, n: int, mass: Array, potential: Array, scratch:
 
 
 @shared(
-    MATRIX, SINGLE_MATRIX, INT, INT, WHOLE, VECTOR, SINGLE_VECTOR, NODES, INT, WHOLE,
-    allocates=False,
+    MATRIX, SINGLE_MATRIX, INT, INT, WHOLE, VECTOR, SINGLE_VECTOR, NODES, types.uint32[::1], INT,
+    WHOLE, allocates=False,
 )  # fmt: skip
 def _coarsely(
     C: Array, coarse: Array, m: int, n: int, flow: Array, potential: Array, single: Array,
-    links: Array, root: int, stop: Array,
+    links: Array, scratch: Array, root: int, stop: Array,
 ) -> int:  # fmt: skip
-    """Exchange edges as long as single precision finds candidates; how many."""
+    """Exchange edges as long as single precision finds candidates; how many.
+
+    Groups of rows without a candidate rest for some rounds, longer each time; before it ends, all
+    are looked at.
+    """
     one_version()
     first, width = C.shape
     tol = COARSE * set_potentials(links, C, first, root, potential)
     for x in range(first + width):
         single[x] = potential[x]
-    nothing = m - m
-    pivots, most, i, clean = 0, PIVOTS * (m + n), nothing, 0
-    while clean < m and pivots < most and stop[0] == 0:
-        row, column, _ = best_move_single(coarse, single, i, np.float32(-tol))
-        clean += ROWS
-        if column >= 0:
-            exact = C[row, column] + potential[first + column] - potential[row]
+    groups = -(-m // ROWS)
+    rest, length = scratch[:groups], scratch[groups : 2 * groups]
+    for group in range(2 * groups):
+        scratch[group] = 0
+    pivots, awake, most = 0, True, PIVOTS * (m + n)
+    while True:
+        before = pivots
+        for group in range(groups):
+            if rest[group] > 0:
+                rest[group] -= 1
+                continue
+            row, column, _ = best_move_single(coarse, single, ROWS * group, np.float32(-tol))
+            exact = 0.0
+            if column >= 0:
+                exact = C[row, column] + potential[first + column] - potential[row]
             if exact < -0.5 * tol:
-                clean = 0
                 pivots += 1
+                length[group] = 0
                 exchange(
                     links, flow, potential, single, first, m + n, row, first + column, exact,
                     pivots,
                 )  # fmt: skip
-        i = i + ROWS if i + ROWS < m else nothing
-    return pivots
+            else:
+                rest[group] = length[group] = min(2 * length[group] + 1, REST)
+            if stop[0] != 0 or pivots > most:
+                return pivots
+        if pivots == before:
+            if awake:
+                return pivots
+            for group in range(groups):
+                rest[group] = 0
+        awake = pivots == before
