@@ -258,9 +258,10 @@ def test_all_contestants_come_before_the_next_size(tmp_path):
 def alpha_records(chosen, n=3_000, error=0.1):
     """Experiments in each of which one alpha was chosen."""
     return [
-        {"kind": "error", "contestant": "alpha", "n": n, "repeat": 0, "fold": fold, "value": value,
-         "used": int(value == best), "inner_error": error + 0.01 * value, "error": 1 - value / 9}
-        for fold, best in enumerate(chosen)
+        {"kind": "error", "contestant": "alpha", "n": n, "repeat": k // 4, "fold": k % 4,
+         "value": value, "used": int(value == best), "bandwidth": "q50", "t": 4.0, "C": 100,
+         "inner_error": error + 0.01 * value, "error": 1 - value / 9, "cpu_seconds": 1.0}
+        for k, best in enumerate(chosen)
         for value in contestants.ALPHAS
     ]  # fmt: skip
 
@@ -428,6 +429,22 @@ def test_tables():
     assert (
         cost.rows[0][:2] == ("EMD", "1,000") and cost.rows[0][3] == "86.8"
     )  # 25,000^2 / 2 / 3.6e6
+
+
+def rate(value, pairs_per_second, contestant="alpha"):
+    return {"kind": "rate", "contestant": contestant, "n": 0, "repeat": 0, "fold": 0,
+            "value": value, "pairs_per_second": pairs_per_second}  # fmt: skip
+
+
+def test_only_the_best_alpha_is_projected_to_the_papers_size():
+    rates = [rate(0.5, 8_000.0), rate(1, 5_000.0), rate(2, 2_000.0)]
+    costs = fig2.EXPERIMENT.views(made_up(ERRORS) + rates + alpha_records([1, 1, 2] * 4))[1]
+    row = next(row for row in costs.rows if row[0] == "Sinkhorn, fixed alpha")
+    hours = 25_000 * 24_999 / 2 / 5_000 / 3600 + 3_000 * 2_999 / 2 * (1 / 8_000 + 1 / 2_000) / 3600
+    assert row == ("Sinkhorn, fixed alpha", "2,000 to 8,000", "1", f"{hours:.1f}")
+    unknown = fig2.EXPERIMENT.views(made_up(ERRORS) + rates)[1]
+    row = next(row for row in unknown.rows if row[0] == "Sinkhorn, fixed alpha")
+    assert row[2] == "3"  # not known which
 
 
 @pytest.mark.parametrize("sizes", [(1_000, 3_000), (1_000,)])

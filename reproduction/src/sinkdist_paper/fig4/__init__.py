@@ -22,7 +22,7 @@ __all__ = ["EXPERIMENT"]
 ABOUT = """\
 Time to compute one distance between two histograms drawn uniformly from the simplex, under a random
 metric: distances between Gaussian points in dimension d / 10, divided by their median. Means over
-several draws (one at d = 2,048), each the best of up to three interleaved repetitions; everything
+several draws (one at d = 2,048), each the best of up to five interleaved repetitions; everything
 on one thread.
 
 Exact solvers: Rubner's (in OpenCV), Pele and Werman's FastEMD (emd_hat_gd_metric, in pyemd), and

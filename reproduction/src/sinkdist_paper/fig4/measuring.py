@@ -19,7 +19,7 @@ DRAWS = {64: 10, 128: 8, 256: 6, 512: 4, 1024: 2, 2048: 1}
 QUICK_DRAWS = {64: 2, 128: 2, 256: 2, 512: 1}
 FAMILY, QUICK_FAMILY = 512, 128
 LIMIT, QUICK_LIMIT = 20.0, 1.0  # seconds that an exact solver may take and be run further
-TURNS, BUDGET, QUICK_BUDGET = 3, 5.0, 0.5
+TURNS, BUDGET, QUICK_BUDGET = 5, 5.0, 0.5
 
 TIMED, SLOW, ABSENT = "timed", "too slow", "not installed"
 
