@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sinkdist.api.advice import iterations_for
     from sinkdist.api.divergence import divergence
     from sinkdist.api.gluing import glue
+    from sinkdist.api.neighbors import neighbors
     from sinkdist.api.pairs import distance, pairwise, solve
     from sinkdist.api.path import path
     from sinkdist.errors import (
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from sinkdist.ground import Ground
     from sinkdist.scale.progress import Progress
     from sinkdist.scale.stored import StoredMatrix, open_matrix
+    from sinkdist.search.index import Index
+    from sinkdist.search.neighbors import Neighbors
+    from sinkdist.search.stored import open_index
     from sinkdist.solution.solution import Solution
 from sinkdist.solution.status import Status
 
@@ -34,9 +38,11 @@ __all__ = [
     "ConvergenceWarning",
     "Ground",
     "IncompleteError",
+    "Index",
     "InputError",
     "InputTypeError",
     "MissingExtraError",
+    "Neighbors",
     "Progress",
     "Solution",
     "Status",
@@ -46,6 +52,8 @@ __all__ = [
     "divergence",
     "glue",
     "iterations_for",
+    "neighbors",
+    "open_index",
     "open_matrix",
     "pairwise",
     "path",
@@ -59,9 +67,11 @@ _HOME = {
     "ConvergenceWarning": "errors",
     "Ground": "ground",
     "IncompleteError": "errors",
+    "Index": "search.index",
     "InputError": "errors",
     "InputTypeError": "errors",
     "MissingExtraError": "errors",
+    "Neighbors": "search.neighbors",
     "Progress": "scale.progress",
     "Solution": "solution.solution",
     "Status": "solution.status",
@@ -71,6 +81,8 @@ _HOME = {
     "divergence": "api.divergence",
     "glue": "api.gluing",
     "iterations_for": "api.advice",
+    "neighbors": "api.neighbors",
+    "open_index": "search.stored",
     "open_matrix": "scale.stored",
     "pairwise": "api.pairs",
     "path": "api.path",

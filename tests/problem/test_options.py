@@ -14,7 +14,7 @@ from sinkdist.problem.options import Options, about, deciding, documented
 
 DOCS = Path(__file__).parents[2] / "docs" / "options.md"
 VERBS = {"solve": sd.solve, "distance": sd.distance, "pairwise": sd.pairwise,
-         "divergence": sd.divergence, "path": sd.path}  # fmt: skip
+         "divergence": sd.divergence, "path": sd.path, "neighbors": sd.neighbors}  # fmt: skip
 
 
 def signature_differences(verb, options=Options):
@@ -91,7 +91,8 @@ def test_no_other_file_lists_the_options():
         if "max_iter=max_iter" in file.read_text(encoding="utf-8")
     ]
     assert sorted(relayed) == [
-        "api/divergence.py", "api/pairs.py", "api/path.py", "cli/computing.py", "jax.py"
+        "api/divergence.py", "api/neighbors.py", "api/pairs.py", "api/path.py",
+        "cli/computing.py", "jax.py", "search/index.py",
     ]  # fmt: skip
 
 

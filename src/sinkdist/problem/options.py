@@ -13,8 +13,9 @@ from typing import Any
 
 __all__ = ["Options", "about", "deciding", "documented"]
 
-_PAIRS = ("solve", "distance", "pairwise")
+_PAIRS = ("solve", "distance", "pairwise", "neighbors")
 _ALL = (*_PAIRS, "divergence")
+_SEARCH = ("neighbors",)
 
 
 def about(
@@ -191,6 +192,39 @@ class Options:
             "Run on a Dask cluster: a dask.distributed.Client.",
             verbs=("pairwise",),
             flag="--scheduler",
+        ),
+    )
+    k: Any = field(
+        default=None,
+        metadata=about(
+            "How many neighbours; 10, or all within the radius if one is given.", verbs=_SEARCH
+        ),
+    )
+    radius: Any = field(
+        default=None,
+        metadata=about("Neighbours within this distance.", verbs=_SEARCH),
+    )
+    distance: Any = field(
+        default="transport",
+        metadata=about(
+            "transport, or a distance without a ground for comparison: euclidean, sqeuclidean, "
+            "hellinger, chi2 or total_variation.",
+            verbs=_SEARCH,
+        ),
+    )
+    budget: Any = field(
+        default=None,
+        metadata=about(
+            "The most pairs to solve for a query; neighbours that nothing can improve are marked "
+            "as proven.",
+            verbs=_SEARCH,
+        ),
+    )
+    order: Any = field(
+        default="proven",
+        metadata=about(
+            "At a finite lam: proven, or heuristic, which lets an estimate end the search.",
+            verbs=_SEARCH,
         ),
     )
 

@@ -18,8 +18,9 @@ from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
 from sinkdist.problem.problem import Problem
 from sinkdist.problem.stopping import Stopping
-from sinkdist.solvers.bins import all_bins, cut, dense_row
-from sinkdist.solvers.outcome import Answers, Outcome
+from sinkdist.solvers.bins import all_bins, cut, dense_row, dense_rows
+from sinkdist.solvers.explored import Explored, Plane
+from sinkdist.solvers.outcome import STATUS_CONVERGED, Answers, Outcome
 from sinkdist.solvers.policy import MODERATE
 from sinkdist.solvers.prepared import Prepared, Wishes
 from sinkdist.wording import option, setting
@@ -130,6 +131,30 @@ class Member(ABC):
             answers.plans[k] = outcome.plan
         if answers.brackets is not None:
             answers.brackets[k] = outcome.bracket
+
+    def explore(self, task: Prepared, r: Array, C: Any, enough: float) -> Explored:
+        """Distances from ``r`` to the rows ``C`` for a search, with what they prove.
+
+        In the task's unit of cost. Candidates farther than ``enough`` may be given up. Here:
+        values, and as upper ends what they might be with marginals that are mended, these or those
+        of a candidate at the tolerance asked for: its value may be below its exact distance by
+        that much.
+        """
+        found = Answers.blank(C.shape[0], task.ground.shape, self.lam, task.keep_potentials)
+        self.solve_batch(task, r[None], C if self.reads_sparse else dense_rows(C), found)
+        out = Explored.blank(C.shape[0], int(np.count_nonzero(r)), STATUS_CONVERGED)
+        out.value, out.status, out.error = found.value, found.status, found.error
+        out.upper[:] = found.value + task.ground.max * (np.nan_to_num(found.error) + task.tol)
+        if found.f is not None:
+            out.f, out.lam = found.f[:, r > 0.0], found.lam
+        return out
+
+    def plane(self, M: Array, r: Array, f: Array, lam: float) -> Plane | None:
+        """The bound on distances from ``r`` that a potential proves; None where it proves none.
+
+        ``M`` holds the costs from the bins with mass of ``r``; ``lam`` is that of the potential.
+        """
+        return None
 
     def all_at_once(self, ground: Ground, A: Histograms, B: Histograms) -> Array:
         """All distances between two families, where that is one product of matrices."""
