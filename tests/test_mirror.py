@@ -17,6 +17,7 @@ ELSEWHERE = {
     "files": "files/test_files.py",
     "similarity": "similarity/test_similarity.py",
     "solution/solution.py": "behaviour/test_verbs.py",
+    "means/result.py": "api/test_barycenter.py",
     "learn/distance_spec.py": "learn/test_learn.py",
     "learn/estimator.py": "learn/test_learn.py",
     "learn/kernel.py": "learn/test_learn.py",

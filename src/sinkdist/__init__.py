@@ -10,6 +10,7 @@ from sinkdist.version import __version__ as __version__
 if TYPE_CHECKING:
     from sinkdist import similarity
     from sinkdist.api.advice import iterations_for
+    from sinkdist.api.barycenter import barycenter, solve_barycenter
     from sinkdist.api.divergence import divergence
     from sinkdist.api.gluing import glue
     from sinkdist.api.pairs import distance, pairwise, solve
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
         StoreError,
     )
     from sinkdist.ground import Ground
+    from sinkdist.means.result import Barycenter
     from sinkdist.scale.progress import Progress
     from sinkdist.scale.stored import StoredMatrix, open_matrix
     from sinkdist.solution.solution import Solution
 from sinkdist.solution.status import Status
 
 __all__ = [
+    "Barycenter",
     "ClusterWarning",
     "ConvergenceWarning",
     "Ground",
@@ -42,6 +45,7 @@ __all__ = [
     "Status",
     "StoreError",
     "StoredMatrix",
+    "barycenter",
     "distance",
     "divergence",
     "glue",
@@ -51,10 +55,12 @@ __all__ = [
     "path",
     "similarity",
     "solve",
+    "solve_barycenter",
 ]
 
 # Public names are imported when first used: `import sinkdist` stays quick, Numba waits for a solve.
 _HOME = {
+    "Barycenter": "means.result",
     "ClusterWarning": "errors",
     "ConvergenceWarning": "errors",
     "Ground": "ground",
@@ -67,6 +73,7 @@ _HOME = {
     "Status": "solution.status",
     "StoreError": "errors",
     "StoredMatrix": "scale.stored",
+    "barycenter": "api.barycenter",
     "distance": "api.pairs",
     "divergence": "api.divergence",
     "glue": "api.gluing",
@@ -75,6 +82,7 @@ _HOME = {
     "pairwise": "api.pairs",
     "path": "api.path",
     "solve": "api.pairs",
+    "solve_barycenter": "api.barycenter",
 }
 
 
