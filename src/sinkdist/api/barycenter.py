@@ -25,7 +25,7 @@ from sinkdist.problem.options import Options
 from sinkdist.problem.problem import require_range
 from sinkdist.scale import threads
 from sinkdist.solution.status import Status
-from sinkdist.wording import argument, option, setting
+from sinkdist.wording import argument, either, option, setting
 
 __all__ = ["barycenter", "solve_barycenter"]
 
@@ -202,7 +202,7 @@ def _require_symmetric(ground: Ground) -> None:
     raise InputError(
         "Debiased barycentres need symmetric costs between one kind of bins, and the ground is {}: "
         "pass {}.",
-        what, setting("debiased", False),
+        what, either("debiased=False", "--no-debiased"),
     )  # fmt: skip
 
 
