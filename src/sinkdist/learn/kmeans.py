@@ -30,7 +30,9 @@ __all__ = ["TransportKMeans"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
-_UPDATE_TOL = 1e-3  #: marginal error of centres on the way; the last ones get the tolerance asked
+#: Marginal error on the way; the last centres and divergences have the tolerance asked for. A
+#: divergence is off by its square, so rows do not go astray.
+_LOOSE = 1e-3
 _SETTLED = 1e-4  #: relative decrease of the inertia that is not worth another round
 
 
@@ -192,7 +194,7 @@ class TransportKMeans(
         """
         check_is_fitted(self)
         rows = self._histograms(self._checked(X, fit=False), self._dtype).rows
-        return self._divergences(rows, self.cluster_centers_)
+        return self._divergences(rows, self.cluster_centers_, self._tol)
 
     def predict(self, X: Any) -> npt.NDArray[np.int32]:
         """The nearest centre of each row.
@@ -233,29 +235,31 @@ class TransportKMeans(
         assert spec.problem is not None
         self.ground_, self._lam = spec.problem.ground, float(spec.problem.member.lam)
         self._tol = spec.problem.stopping.tol
+        self._loose = max(self._tol, _LOOSE)
 
-    def _divergences(self, rows: Rows, centers: Array) -> Array:
+    def _divergences(self, rows: Rows, centers: Array, tol: float) -> Array:
         """Divergences of rows to centres; what rounding makes negative is 0."""
         D = pairwise(
-            rows, centers, ground=self.ground_, lam=self._lam, tol=self.tol,
-            max_iter=self.max_iter, dtype=self._dtype, debiased=True, workers=self.workers,
+            rows, centers, ground=self.ground_, lam=self._lam, tol=tol, max_iter=self.max_iter,
+            dtype=self._dtype, debiased=True, workers=self.workers,
         )  # fmt: skip
         return np.asarray(np.maximum(D, 0.0))
 
     def _barycenters(self, rows: Rows, weights: Array, tol: float) -> Array:
-        """Barycentres under the same divergence."""
-        found: Array = barycenter(
+        """Barycentres under the same divergence; single precision is enough on the way."""
+        found = barycenter(
             rows, ground=self.ground_, weights=weights, lam=self._lam, tol=tol,
-            max_iter=self.max_iter, dtype=self._dtype, normalize=True, workers=self.workers,
-        )  # fmt: skip
-        return found
+            max_iter=self.max_iter, dtype="float32" if tol >= _LOOSE else self._dtype,
+            normalize=True, workers=self.workers,
+        ).astype(np.float64)  # fmt: skip
+        return np.asarray(found / found.sum(axis=1, keepdims=True), self._dtype)
 
     def _run(self, rows: Rows, random: np.random.RandomState) -> _Clusters:
         """One run from random centres."""
         n = int(rows.shape[0])
 
         def distances_to(k: int) -> Array:
-            return self._divergences(rows, _dense(rows, np.array([k])))[:, 0]
+            return self._divergences(rows, _dense(rows, np.array([k])), self._loose)[:, 0]
 
         chosen, D = draw_centers(n, self.n_clusters, distances_to, random)
         start = _Clusters(_dense(rows, chosen), D, 0)
@@ -267,18 +271,22 @@ class TransportKMeans(
         """All rows in every round, until none changes its cluster or the inertia stands still."""
         while now.rounds < self.max_rounds:
             weights = _memberships(now.D, now.labels)
-            tol = max(self._tol, _UPDATE_TOL)
-            centers = self._barycenters(rows, weights, tol)
-            new = _Clusters(centers, self._divergences(rows, centers), now.rounds + 1)
+            centers = self._barycenters(rows, weights, self._loose)
+            D = self._divergences(rows, centers, self._loose)
+            new = _Clusters(centers, D, now.rounds + 1)
             moved = int(np.count_nonzero(new.labels != now.labels))
             self._tell(new, moved)
             settled = now.inertia - new.inertia <= _SETTLED * now.inertia
-            if new.inertia > now.inertia:  # within the tolerance of centres
-                return now
-            now = new
+            if new.inertia <= now.inertia:  # else worse, within the tolerance of centres
+                now = new
             if moved == 0 or settled:
                 break
-        return now
+        return self._finished(rows, _memberships(now.D, now.labels), now.rounds)
+
+    def _finished(self, rows: Rows, weights: Array, rounds: int) -> _Clusters:
+        """The last centres and divergences, to the tolerance asked for."""
+        centers = self._barycenters(rows, weights, self._tol)
+        return _Clusters(centers, self._divergences(rows, centers, self._tol), rounds)
 
     def _in_batches(self, rows: Rows, now: _Clusters, random: np.random.RandomState) -> _Clusters:
         """Some rows in every round; a centre moves less the more rows it has been given."""
@@ -287,16 +295,17 @@ class TransportKMeans(
         for number in range(1, self.max_rounds + 1):
             some = random.choice(int(rows.shape[0]), self.batch_size, replace=False)
             batch = _dense(rows, some)
-            D = self._divergences(batch, centers)
+            D = self._divergences(batch, centers, self._loose)
             labels = D.argmin(axis=1)
             weights = np.zeros((k, k + len(some)))
             weights[np.arange(k), np.arange(k)] = seen
             weights[labels, k + np.arange(len(some))] = 1.0
-            tol = max(self._tol, _UPDATE_TOL)
-            centers = self._barycenters(np.concatenate([centers, batch]), weights, tol)
+            together = np.concatenate([centers, batch])
+            centers = self._barycenters(together, weights, self._loose)
             seen = seen + np.bincount(labels, minlength=k)
             self._tell(_Clusters(centers, D, number), len(some))
-        return _Clusters(centers, self._divergences(rows, centers), self.max_rounds)
+        D = self._divergences(rows, centers, self._tol)
+        return _Clusters(centers, D, self.max_rounds)
 
     def _tell(self, clusters: _Clusters, moved: int) -> None:
         """A line about a round."""
