@@ -27,6 +27,7 @@ ELSEWHERE = {
     "search/rounds.py": "search/test_cascade.py",
     "search/stored.py": "search/test_index.py",
     "solvers/explored.py": "search/test_cascade.py",
+    "means/result.py": "api/test_barycenter.py",
     "learn/distance_spec.py": "learn/test_learn.py",
     "learn/estimator.py": "learn/test_learn.py",
     "learn/kernel.py": "learn/test_learn.py",

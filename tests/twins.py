@@ -333,3 +333,12 @@ def sweep(
         start = Scalings(old_U, old_V, A)
         V = sweeps(Control(), products, R, C, start, None, 1).V
     return U, V, error
+
+
+def log_sums(C: Array, lam: float, L: Array, wanted: Array) -> Array:
+    """``log sum_j exp(L[p, j] - lam C[i, j])`` for every row ``p`` and bin ``i``; 0 if unwanted."""
+    xp = _namespace(C)
+    terms = L[:, None, :] - lam * C[None, :, :]
+    top = xp.max(terms, axis=2, keepdims=True)
+    sums = xp.log(xp.sum(xp.exp(terms - top), axis=2)) + top[:, :, 0]
+    return xp.where(wanted > 0.0, sums, 0.0)

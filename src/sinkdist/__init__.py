@@ -10,6 +10,7 @@ from sinkdist.version import __version__ as __version__
 if TYPE_CHECKING:
     from sinkdist import similarity
     from sinkdist.api.advice import iterations_for
+    from sinkdist.api.barycenter import barycenter, solve_barycenter
     from sinkdist.api.divergence import divergence
     from sinkdist.api.gluing import glue
     from sinkdist.api.neighbors import neighbors
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         StoreError,
     )
     from sinkdist.ground import Ground
+    from sinkdist.means.result import Barycenter
     from sinkdist.scale.progress import Progress
     from sinkdist.scale.stored import StoredMatrix, open_matrix
     from sinkdist.search.index import Index
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 from sinkdist.solution.status import Status
 
 __all__ = [
+    "Barycenter",
     "ClusterWarning",
     "ConvergenceWarning",
     "Ground",
@@ -48,6 +51,7 @@ __all__ = [
     "Status",
     "StoreError",
     "StoredMatrix",
+    "barycenter",
     "distance",
     "divergence",
     "glue",
@@ -59,10 +63,12 @@ __all__ = [
     "path",
     "similarity",
     "solve",
+    "solve_barycenter",
 ]
 
 # Public names are imported when first used: `import sinkdist` stays quick, Numba waits for a solve.
 _HOME = {
+    "Barycenter": "means.result",
     "ClusterWarning": "errors",
     "ConvergenceWarning": "errors",
     "Ground": "ground",
@@ -77,6 +83,7 @@ _HOME = {
     "Status": "solution.status",
     "StoreError": "errors",
     "StoredMatrix": "scale.stored",
+    "barycenter": "api.barycenter",
     "distance": "api.pairs",
     "divergence": "api.divergence",
     "glue": "api.gluing",
@@ -87,6 +94,7 @@ _HOME = {
     "pairwise": "api.pairs",
     "path": "api.path",
     "solve": "api.pairs",
+    "solve_barycenter": "api.barycenter",
 }
 
 

@@ -16,10 +16,16 @@ __all__ = ["Options", "about", "deciding", "documented"]
 _PAIRS = ("solve", "distance", "pairwise", "neighbors")
 _ALL = (*_PAIRS, "divergence")
 _SEARCH = ("neighbors",)
+_MEANS = ("barycenter", "solve_barycenter")
 
 
 def about(
-    summary: str, *, verbs: tuple[str, ...], decides: bool = False, flag: str | None = None
+    summary: str,
+    *,
+    verbs: tuple[str, ...],
+    decides: bool = False,
+    flag: str | None = None,
+    defaults: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What is known of an option.
 
@@ -34,8 +40,13 @@ def about(
         it.
     flag : str, optional
         What it is called on the command line.
+    defaults : dict, optional
+        Verbs with another default than that of the field.
     """
-    return {"summary": summary, "verbs": verbs, "decides": decides, "flag": flag}
+    return {
+        "summary": summary, "verbs": verbs, "decides": decides, "flag": flag,
+        "defaults": defaults or {},
+    }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,7 +59,7 @@ class Options:
             "The paper's lambda: the larger, the closer to the exact distance; inf is the "
             "exact distance, 0 the independence table. 9 is a common choice with a scaled "
             "ground.",
-            verbs=(*_ALL, "path"),
+            verbs=(*_ALL, "path", *_MEANS),
             decides=True,
             flag="--lam",
         ),
@@ -57,7 +68,7 @@ class Options:
         default=None,
         metadata=about(
             "The same as 1 / lam, which other packages call reg or epsilon.",
-            verbs=_ALL,
+            verbs=(*_ALL, *_MEANS),
             decides=True,
             flag="--reg",
         ),
@@ -77,7 +88,7 @@ class Options:
         metadata=about(
             "Bound on the L1 error of the marginals; with alpha, also on the relative width "
             "of the value's bracket. 1e-6 by default, 1e-4 in float32.",
-            verbs=(*_ALL, "path"),
+            verbs=(*_ALL, "path", *_MEANS),
             decides=True,
             flag="--tol",
         ),
@@ -85,8 +96,9 @@ class Options:
     max_iter: Any = field(
         default=None,
         metadata=about(
-            "The most reads of the kernel for one pair; 10,000 by default.",
-            verbs=(*_ALL, "path"),
+            "The most reads of the kernel for one pair, or sweeps for barycentres; 10,000 by "
+            "default.",
+            verbs=(*_ALL, "path", *_MEANS),
             decides=True,
             flag="--max-iter",
         ),
@@ -114,7 +126,7 @@ class Options:
         metadata=about(
             "What to compute in: float32 or float64. By default float32 where all input is, "
             "else float64.",
-            verbs=_ALL,
+            verbs=(*_ALL, *_MEANS),
             decides=True,
             flag="--dtype",
         ),
@@ -123,7 +135,7 @@ class Options:
         default=False,
         metadata=about(
             "Divide histograms by their sums: for counts. Without it they must sum to 1.",
-            verbs=(*_ALL, "path"),
+            verbs=(*_ALL, "path", *_MEANS),
             flag="--normalize",
         ),
     )
@@ -147,13 +159,16 @@ class Options:
     debiased: Any = field(
         default=False,
         metadata=about(
-            "The Sinkhorn divergence instead, which is 0 for equal histograms.",
-            verbs=("pairwise",),
+            "The Sinkhorn divergence instead, which is 0 for equal histograms; barycentres under "
+            "it are not blurred.",
+            verbs=("pairwise", *_MEANS),
             decides=True,
+            defaults=dict.fromkeys(_MEANS, True),
         ),
     )
     workers: Any = field(
-        default=None, metadata=about("Threads; all cores by default.", verbs=_ALL, flag="--workers")
+        default=None,
+        metadata=about("Threads; all cores by default.", verbs=(*_ALL, *_MEANS), flag="--workers"),
     )
     progress: Any = field(
         default=False,
@@ -243,10 +258,20 @@ def documented(options: type[Any] = Options) -> str:
     for x in _fields(options):
         verbs = ", ".join(f"`{verb}`" for verb in x.metadata["verbs"])
         flag = f"`{x.metadata['flag']}`" if x.metadata["flag"] else ""
-        lines.append(
-            f"| `{x.name}` | `{x.default!r}` | {x.metadata['summary']} | {verbs} | {flag} |"
-        )
+        default = f"`{x.default!r}`"
+        for value, others in _other_defaults(x.metadata["defaults"]).items():
+            default += f"; `{value}` for {others}"
+        lines.append(f"| `{x.name}` | {default} | {x.metadata['summary']} | {verbs} | {flag} |")
     return "\n".join(lines) + "\n"
+
+
+def _other_defaults(defaults: dict[str, Any]) -> dict[str, str]:
+    """Verbs by the default that they have instead, as text."""
+    values = {repr(value) for value in defaults.values()}
+    return {
+        value: ", ".join(f"`{verb}`" for verb, its in defaults.items() if repr(its) == value)
+        for value in sorted(values)
+    }
 
 
 def _fields(options: type[Any]) -> Iterator[Field[Any]]:
