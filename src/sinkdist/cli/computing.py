@@ -86,8 +86,8 @@ def pairwise(
         with _cluster(scheduler) as client:
             distances = sd.pairwise(
                 X, Y, ground=costs.scaled() if scaled else costs, lam=lam, reg=reg, alpha=alpha,
-                mass_penalty=penalty, tol=tol, max_iter=max_iter, iterations=iterations, solver=solver,
-                dtype=None if dtype is None else dtype.value, normalize=normalize,
+                mass_penalty=penalty, tol=tol, max_iter=max_iter, iterations=iterations,
+                solver=solver, dtype=None if dtype is None else dtype.value, normalize=normalize,
                 on_empty=on_empty.value, coincidence=coincidence, workers=workers,
                 progress=progress, memory=memory, out=out if is_store else None,
                 overwrite=overwrite and is_store, client=client,

@@ -77,7 +77,9 @@ Scaled: TypeAlias = Annotated[
 Lam: TypeAlias = Annotated[float | None, declared("lam", _STRENGTH, "NUMBER")]
 Reg: TypeAlias = Annotated[float | None, declared("reg", _STRENGTH, "NUMBER")]
 Alpha: TypeAlias = Annotated[float | None, declared("alpha", _STRENGTH, "NUMBER")]
-MassPenalty: TypeAlias = Annotated[str | None, declared("mass_penalty", _STRENGTH, "NUMBER[,NUMBER]")]
+MassPenalty: TypeAlias = Annotated[
+    str | None, declared("mass_penalty", _STRENGTH, "NUMBER[,NUMBER]")
+]
 Emd: TypeAlias = Annotated[
     bool,
     typer.Option("--emd", help="The exact distance, without entropy.", rich_help_panel=_STRENGTH),

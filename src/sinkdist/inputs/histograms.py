@@ -1,8 +1,9 @@
 """Reading histograms: the only place that checks them, so that solvers never have to.
 
 Whatever the caller holds (arrays, nested lists, counts, pandas, scipy.sparse) becomes `Histograms`:
-rows that are finite, non-negative and sum to 1, or to anything where the call allows it. Input is never written to; rows that already fit
-are not copied. Negligible masses, below 1e-100 in float64, count as zero.
+rows that are finite, non-negative and sum to 1, or to anything where the call allows that. Input is
+never written to; rows that already fit are not copied. Negligible masses, below 1e-100 in float64,
+count as zero.
 """
 
 from __future__ import annotations
@@ -238,9 +239,7 @@ class _Rules(NamedTuple):
     any_total: bool
 
 
-def _with_care(
-    values: Any, dtype: np.dtype[Any], place: Argument, rules: _Rules
-) -> Histograms:
+def _with_care(values: Any, dtype: np.dtype[Any], place: Argument, rules: _Rules) -> Histograms:
     """Every other input: promoted before any sum, then checked and repaired step by step."""
     source = values.dtype.char
     rows = promoted(values, _FLOAT32 if dtype == _FLOAT32 and source in "ef" else _FLOAT64)

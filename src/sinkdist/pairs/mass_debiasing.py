@@ -108,9 +108,7 @@ def mass_debiasing(
     task = member.prepare(problem, Wishes(True, pairs=A.n + B.n, workers=workers, as_given=True))
     first = _self_terms(task, kernel, A, workers)
     second = first if A is B else _self_terms(task, kernel, B, workers)
-    return MassDebiasing(
-        member.lam, member.rho[0], kernel, first, second, *identities(A, B)
-    )
+    return MassDebiasing(member.lam, member.rho[0], kernel, first, second, *identities(A, B))
 
 
 def _self_terms(task: Prepared, kernel: Array, family: Histograms, workers: int) -> _SelfTerms:
@@ -153,9 +151,7 @@ def _solve_block(task: Prepared, kernel: Array, R: Array, index: Array, terms: _
     terms.half[index] = pulls - 0.5 * terms.mass[index] / lam
 
 
-def _symmetric(
-    K: Array, R: Array, half: Array, k: float, tol: float
-) -> tuple[Array, Array]:
+def _symmetric(K: Array, R: Array, half: Array, k: float, tol: float) -> tuple[Array, Array]:
     """Log scalings of histograms that sum to 1 against themselves, and their errors.
 
     ``K`` has a unit diagonal; ``half`` moved from it into the potentials. The mean of the scalings

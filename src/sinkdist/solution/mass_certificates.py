@@ -183,8 +183,7 @@ def _pulls(pair: _Pair, f: Array, g: Array, f_size: Array, g_size: Array) -> tup
     The sizes are those of the numbers that ``f, g`` were computed from.
     """
     one, two = pair.rho
-    first = math.log(float(pair.r @ np.exp(-f / one)))
-    second = math.log(float(pair.c @ np.exp(-g / two)))
+    first, second = _log_sum(np.log(pair.r) - f / one), _log_sum(np.log(pair.c) - g / two)
     weight = two if one == math.inf else one if two == math.inf else one * (two / (one + two))
     shift = weight * (first - second)
     found, margin = 0.0, 0.0
@@ -198,6 +197,12 @@ def _pulls(pair: _Pair, f: Array, g: Array, f_size: Array, g_size: Array) -> tup
             grown = y * np.exp(-x / rho)
             margin += rho * float(np.abs(less) @ y) + float((size + abs(shift)) @ grown)
     return found, margin
+
+
+def _log_sum(x: Array) -> float:
+    """The logarithm of the sum of exponentials."""
+    top = float(x.max())
+    return top + math.log(float(np.exp(x - top).sum()))
 
 
 def _dual_without_entropy(pair: _Pair, f: Array, g: Array) -> float:

@@ -1,4 +1,4 @@
-"""What a solution with unequal masses rests on: the same as any other, with its own certificates."""
+"""What a solution with unequal masses rests on: as any other, with certificates of its own."""
 
 from __future__ import annotations
 

@@ -17,7 +17,6 @@ The policy (when to over-relax, stop, hand over) is that of the balanced loops.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -109,7 +108,9 @@ def law_of(lam: float, rho: tuple[float, float]) -> Array:
     [0.5, 1.0, 1.0, 0.0, 0.0, 1.0]
     """
     law = np.empty(LAW)
-    law[INVERSE1], law[INVERSE2] = (1.0 / (lam * side) if lam * side > 0.0 else 1e300 for side in rho)
+    law[INVERSE1], law[INVERSE2] = (
+        1.0 / (lam * side) if lam * side > 0.0 else 1e300 for side in rho
+    )
     law[POWER1], law[POWER2] = 1.0 / (1.0 + law[INVERSE1]), 1.0 / (1.0 + law[INVERSE2])
     law[SHARE] = law[INVERSE2] / (law[INVERSE1] + law[INVERSE2])
     # 1 / (1 + 1 / (k1 + k2)), and k1 + k2 = (i1 + i2) / (i1 i2)
@@ -129,8 +130,8 @@ def scale_pair(
 ) -> tuple[int, float]:  # fmt: skip
     """Sweep one pair at most ``sweeps`` times; how it stands and the last error.
 
-    ``e, h`` are `kernels.masses`' ``e`` of both sides; ``s, work, exponents`` scratch of the size of
-    the larger side.
+    ``e, h`` are what `kernels.masses` calls ``e``, of both sides; ``s, work, exponents`` are
+    scratch of the size of the larger one.
     """
     one_version()
     m, n = K.shape
@@ -367,7 +368,7 @@ class _Block:
 
     def rows(self, omega: Array) -> Array:
         """Half a sweep: rows, and the columns' error; the sums of the columns."""
-        m, n = self.K.shape
+        m = self.K.shape[0]
         S = self.V @ self.K.T
         _row_step(
             S, self.R, self.X, self.E, self.U, self.tau, self.law, omega, self.error, self.pull,

@@ -41,7 +41,7 @@ LARGEST_SIDE = 6000  #: bins of the smaller side above which nothing is factoris
 
 
 class Climbed(NamedTuple):
-    """Log scalings, what is pulled to, the error of that plan, reads of the kernel, how it ended."""
+    """Log scalings, what is pulled to, the error of that plan, reads made, and how it ended."""
 
     x: Array
     y: Array
@@ -154,6 +154,7 @@ def climb(
         if k and reads >= max_iter:  # the allowance is used up: end at lam, as it is
             x, y = x * RATIO**k, y * RATIO**k
             rung = _Rung(lam * M, np.log(r), np.log(c), log_t, law_of(lam, rho))
+            act = RUNNING
             break
         if k:
             x, y = RATIO * x, RATIO * y
@@ -165,7 +166,10 @@ def _ended(rung: _Rung, x: Array, y: Array, tol: float, reads: int, act: int) ->
     tau = rung.taus(x, y)
     x = rung.rows(y, tau[0])
     P = np.exp(np.minimum((rung.log_r + x)[:, None] + (rung.log_c + y) - rung.N, 600.0))
-    pulls = rung.log_r + tau[0] - rung.law[INVERSE1] * x, rung.log_c + tau[1] - rung.law[INVERSE2] * y
+    pulls = (
+        rung.log_r + tau[0] - rung.law[INVERSE1] * x,
+        rung.log_c + tau[1] - rung.law[INVERSE2] * y,
+    )
     error = sum(float(np.abs(P.sum(axis=1 - k) - np.exp(pulls[k])).sum()) for k in (0, 1))
     if error <= tol:
         act = CONVERGED

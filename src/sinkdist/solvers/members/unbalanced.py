@@ -31,7 +31,7 @@ from sinkdist.solution.mass_evidence import MassEvidence
 from sinkdist.solution.plans import Plan, ScaledPlan, entropic_plan, is_blurred
 from sinkdist.solvers.bins import all_bins, support, union
 from sinkdist.solvers.compiled import unbalanced as scaling
-from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, OVERFLOW, RUNNING
+from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, RUNNING
 from sinkdist.solvers.compiled.scaling import LONG
 from sinkdist.solvers.compiled.unbalanced_newton import climb
 from sinkdist.solvers.members.base import Member, Solved
@@ -204,12 +204,13 @@ class Unbalanced(Member):
         f = (x + np.log(one.shape) + 0.5 * math.log(one.mass)) / self.lam
         return f, (y + np.log(two.shape) + 0.5 * math.log(two.mass)) / self.lam
 
-    def _scale(
-        self, task: Prepared, R: Array, C: Array, sizes: Array, answers: Answers
-    ) -> Array:
+    def _scale(self, task: Prepared, R: Array, C: Array, sizes: Array, answers: Answers) -> Array:
         """Sweeps of all pairs; how each stands."""
         (R, m), (C, n) = _shapes(R), _shapes(C)
-        log_t, law = 0.5 * (np.log(m) - np.log(n)) + np.zeros(len(C)), scaling.law_of(self.lam, self.rho)
+        log_t, law = (
+            0.5 * (np.log(m) - np.log(n)) + np.zeros(len(C)),
+            scaling.law_of(self.lam, self.rho),
+        )
         mean = np.sqrt(m) * np.sqrt(n)
         if len(C) >= _BLOCK_PAIRS and sizes.mean() > _BLOCK_ENTRIES:
             value, found = _in_block(task, R, C, log_t, law)
