@@ -60,6 +60,8 @@ ELSEWHERE = {
     "pairs/all_pairs.py": "behaviour/test_verbs.py",
     "pairs/matched.py": "behaviour/test_verbs.py",
     "pairs/job.py": "scale/test_store.py",
+    "pairs/mass_debiasing.py": "behaviour/test_masses.py",
+    "solution/mass_evidence.py": "behaviour/test_masses.py",
     "pairs/debiasing.py": "api/test_divergence.py",
     "pairs/arrays": "pairs/arrays/test_devices_values.py",
     "inputs/array_context.py": "pairs/arrays/test_devices_values.py",

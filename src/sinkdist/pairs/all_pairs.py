@@ -55,7 +55,7 @@ class AllPairs:
     ) -> None:  # fmt: skip
         self.problem, self.A, self.B = problem, A, B
         self.one_family = one_family
-        self.upper = one_family and problem.ground.is_symmetric
+        self.upper = one_family and problem.ground.is_symmetric and problem.member.is_symmetric
         self.need_error = need_error
         self.workers = workers
         self.postprocess = postprocess

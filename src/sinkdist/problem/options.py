@@ -83,6 +83,16 @@ class Options:
             flag="--alpha",
         ),
     )
+    mass_penalty: Any = field(
+        default=None,
+        metadata=about(
+            "Hold marginals by a penalty instead of exactly, so that total masses may differ: one "
+            "number, or a pair for rows and columns; inf holds a side exactly. With lam or reg.",
+            verbs=("solve", "distance", "pairwise", "divergence"),
+            decides=True,
+            flag="--mass-penalty",
+        ),
+    )
     tol: Any = field(
         default=None,
         metadata=about(

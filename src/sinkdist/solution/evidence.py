@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sinkdist.errors import InputError
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.solution import certificates, host_arrays
 from sinkdist.solution.certificates import Measures
 from sinkdist.solution.plans import Plan, SparsePlan, entropic_plan
+from sinkdist.wording import option
 
 if TYPE_CHECKING:
     from sinkdist.solution.solution import Solution
 
-__all__ = ["Evidence", "HostEvidence"]
+__all__ = ["Evidence", "HostEvidence", "entry_of", "row_of"]
 
 Array = npt.NDArray[Any]
 Bounds = tuple[Any, Any]
@@ -60,6 +62,9 @@ class Evidence(Protocol):
 
     def objective(self, s: Solution) -> Any:
         """``<P, M> - h(P) / lam``, shaped."""
+
+    def objective_bounds(self, s: Solution) -> Bounds:
+        """Proven bounds on the least objective, shaped."""
 
     def shaped(self, numbers: Any) -> Any:
         """One number per pair as users see them: the only one, for a single pair."""
@@ -134,6 +139,13 @@ class HostEvidence:
         found = value - entropy / np.where(some, lam, 1.0)
         return self.shaped(np.where(some, found, -np.inf + 0.0 * value))
 
+    def objective_bounds(self, s: Solution) -> Bounds:
+        """Bounds on the least objective: see `MassEvidence`."""
+        raise InputError(
+            "objective_bounds are for solutions with {}; others have gap and emd_bounds.",
+            option("mass_penalty"),
+        )
+
     def shaped(self, numbers: Any) -> Any:
         """A float for one pair, an array for many."""
         return float(numbers[0]) if self._single else numbers
@@ -152,7 +164,7 @@ class HostEvidence:
             return _NOTHING
         f, g = self._potentials(s, k)
         M, P = s.ground.block(rows, columns), self._plan_on(s, k, rows, columns)
-        lam, known = _entry(s.lam, k), self._known(k)
+        lam, known = entry_of(s.lam, k), self._known(k)
         f, g, total = f[rows], g[columns], None
         if self._special(k) is not None and 0.0 < lam < np.inf:
             g, total = certificates.column_potential(M, lam, f, c), 1.0
@@ -162,7 +174,7 @@ class HostEvidence:
         return pair
 
     def _proven(self, s: Solution, k: int) -> tuple[float, float]:
-        known, lam = self._known(k), _entry(s.lam, k)
+        known, lam = self._known(k), entry_of(s.lam, k)
         if known is not None:
             return known
         pair = Measures(*(x[k] for x in s._measures))
@@ -180,18 +192,18 @@ class HostEvidence:
 
     def _plan(self, s: Solution, k: int) -> npt.NDArray[np.float64]:
         """The plan of one pair, in the form that its lam asks for."""
-        lam, special = _entry(s.lam, k), self._special(k)
+        lam, special = entry_of(s.lam, k), self._special(k)
         if special is not None:
             return special.dense(s.ground.matrix, lam)
         if lam == 0.0:
-            return np.outer(_row(self.r, k), _row(self.c, k)).astype(np.float64)
+            return np.outer(row_of(self.r, k), row_of(self.c, k)).astype(np.float64)
         return entropic_plan(s.ground.matrix, lam, *self._potentials(s, k))
 
     def _plan_on(self, s: Solution, k: int, rows: Array, columns: Array) -> npt.NDArray[np.float64]:
         """The same between some bins, without forming it between all."""
-        lam, special = _entry(s.lam, k), self._special(k)
+        lam, special = entry_of(s.lam, k), self._special(k)
         if lam == 0.0 and special is None:
-            r, c = _row(self.r, k)[rows], _row(self.c, k)[columns]
+            r, c = row_of(self.r, k)[rows], row_of(self.c, k)[columns]
             return np.outer(r, c).astype(np.float64)
         M = s.ground.block(rows, columns)
         if special is not None:
@@ -205,7 +217,7 @@ class HostEvidence:
 
     def _bins(self, k: int) -> tuple[Array, Array, Array, Array]:
         """Bins with mass of one pair, and the masses, which sum to 1 in float64."""
-        r, c = _row(self.r, k).astype(np.float64), _row(self.c, k).astype(np.float64)
+        r, c = row_of(self.r, k).astype(np.float64), row_of(self.c, k).astype(np.float64)
         rows, columns = np.flatnonzero(r), np.flatnonzero(c)
         r, c = r[rows], c[columns]
         return rows, columns, r / (r.sum() or 1.0), c / (c.sum() or 1.0)
@@ -223,12 +235,12 @@ class HostEvidence:
         return self.c.n if self.r.is_vector else self.r.n
 
 
-def _entry(numbers: Any, k: int) -> float:
+def entry_of(numbers: Any, k: int) -> float:
     """The number of one pair, where they may all share one."""
     return float(numbers if np.ndim(numbers) == 0 else numbers[k])
 
 
-def _row(family: Histograms, k: int) -> Array:
+def row_of(family: Histograms, k: int) -> Array:
     """One histogram of a family; the only one, if it has no other."""
     k = k if family.n > 1 else 0
     return np.asarray(family.dense(slice(k, k + 1))[0])

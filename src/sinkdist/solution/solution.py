@@ -40,7 +40,8 @@ class Solution:
     value : float or ndarray
         ``<P, M>``: the distance.
     marginal_error : float or ndarray
-        ``|P1 - r|_1 + |P^T1 - c|_1`` of the plan that is returned.
+        ``|P1 - r|_1 + |P^T1 - c|_1`` of the plan that is returned. With `mass_penalty`, how far its
+        marginals are from optimal: see ``docs/masses.md``.
     n_iter : int or ndarray
         Reads of the kernel: one per sweep, and what Newton needs.
     status : Status or ndarray
@@ -184,12 +185,30 @@ class Solution:
 
     @property
     def objective(self) -> Any:
-        """``<P, M> - h(P) / lam``: what the plan minimises; -inf at ``lam = 0``."""
+        """``<P, M> - h(P) / lam``: what the plan minimises; -inf at ``lam = 0``.
+
+        With `mass_penalty`, ``<P, M> + KL(P | Q) / lam + rho_1 KL(P1 | r) + rho_2 KL(P^T1 | c)``
+        with ``Q = r c^T / sqrt(sum(r) sum(c))``.
+        """
         return self._evidence.objective(self)
 
     @property
+    def objective_bounds(self) -> tuple[Any, Any]:
+        """With `mass_penalty`: a proven lower and upper bound on the least objective."""
+        return self._evidence.objective_bounds(self)
+
+    @property
+    def marginals(self) -> tuple[Any, Any]:
+        """``P1`` and ``P^T1``: what leaves and what reaches every bin."""
+        P, xp = self.plan, self._evidence.xp
+        return xp.sum(P, axis=-1), xp.sum(P, axis=-2)
+
+    @property
     def emd_bounds(self) -> tuple[Any, Any]:
-        """A lower and an upper bound on the exact EMD, valid whether converged or not."""
+        """A lower and an upper bound on the exact EMD, valid whether converged or not.
+
+        With `mass_penalty`, on the least objective of the same problem without entropy.
+        """
         return self._evidence.bounds(self._measures.lower, self._measures.upper)
 
     @property

@@ -115,6 +115,12 @@ class ArrayEvidence:
         """``<P, M> - h(P) / lam``; differentiable."""
         return self.shaped(self.solved.answer.objective)
 
+    def objective_bounds(self, s: Solution) -> tuple[Array, Array]:
+        """None of these arrays has them."""
+        raise InputTypeError(
+            "objective_bounds are for NumPy arrays; others have gap and emd_bounds."
+        )
+
     def entropy(self, s: Solution) -> Array:
         """``h(P)``: lam times what the objective lacks of the value; differentiable."""
         xp, lam = self.xp, s.lam

@@ -4,6 +4,7 @@ penalised    a positive, finite lam
 constrained  a positive, finite alpha
 exact        no entropy: lam or alpha infinite
 independent  nothing but entropy: lam or alpha 0
+unbalanced   a positive, finite lam, and marginals held by a penalty
 base         what every member can do
 """
 
@@ -15,28 +16,30 @@ import numpy as np
 
 from sinkdist.interrupts import beside_main
 from sinkdist.kernels.compiled import Array
+from sinkdist.problem.masses import MassPenalty
 from sinkdist.problem.strength import Strength
 from sinkdist.solvers.members.base import Member, Solved
 from sinkdist.solvers.members.constrained import Constrained
 from sinkdist.solvers.members.exact import Exact
 from sinkdist.solvers.members.independent import Independent
 from sinkdist.solvers.members.penalised import Penalised
+from sinkdist.solvers.members.unbalanced import Unbalanced, refuse_strength
 from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.prepared import Prepared
 
 __all__ = [
-    "FAMILY", "Constrained", "Exact", "Independent", "Member", "Penalised", "member_of",
-    "solve_batch", "solve_interruptibly", "solve_pair",
+    "FAMILY", "Constrained", "Exact", "Independent", "Member", "Penalised", "Unbalanced",
+    "member_of", "solve_batch", "solve_interruptibly", "solve_pair",
 ]  # fmt: skip
 
 #: Every member, for contract tests and docs.
-FAMILY: tuple[type[Member], ...] = (Penalised, Constrained, Exact, Independent)
+FAMILY: tuple[type[Member], ...] = (Penalised, Constrained, Exact, Independent, Unbalanced)
 
 # Below this, log(mass) / lam is no longer a finite number and the entropy is all that is left.
 _SMALLEST_LAM = 1e-305
 
 
-def member_of(strength: Strength) -> Member:
+def member_of(strength: Strength, mass_penalty: MassPenalty | None = None) -> Member:
     """The member that a number asks for; the only place that knows the limits.
 
     Examples
@@ -45,6 +48,10 @@ def member_of(strength: Strength) -> Member:
     (Penalised(lam=9.0), Exact())
     """
     name, value = strength
+    if mass_penalty is not None:
+        if name == "alpha" or not _SMALLEST_LAM <= value < math.inf:
+            raise refuse_strength(name, value)
+        return Unbalanced(value, mass_penalty)
     if value == math.inf:
         return Exact()
     if name == "alpha":

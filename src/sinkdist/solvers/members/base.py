@@ -18,6 +18,8 @@ from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
 from sinkdist.problem.problem import Problem
 from sinkdist.problem.stopping import Stopping
+from sinkdist.solution.evidence import HostEvidence
+from sinkdist.solution.plans import Plan
 from sinkdist.solvers.bins import all_bins, cut, dense_row, dense_rows
 from sinkdist.solvers.explored import Explored, Plane
 from sinkdist.solvers.outcome import STATUS_CONVERGED, Answers, Outcome
@@ -43,6 +45,7 @@ class Member(ABC):
     is_one_product: ClassVar[bool] = False  #: whether `all_at_once` answers all pairs
     reads_sparse: ClassVar[bool] = False  #: whether `solve_batch` takes CSR rows as they are
     has_choice: ClassVar[bool] = False  #: whether the solver and a number of steps can be chosen
+    any_total: ClassVar[bool] = False  #: whether histograms may sum to something else than 1
     lam: float  #: the paper's lambda, NaN where it has to be found
 
     @abstractmethod
@@ -61,6 +64,18 @@ class Member(ABC):
         What a member writes, unless it overrides `solve_pair`, which calls this.
         """
         raise NotImplementedError
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the two histograms can be exchanged, where costs are symmetric."""
+        return True
+
+    def evidence(
+        self, R: Histograms, C: Histograms, plans: list[Plan | None] | None,
+        brackets: list[tuple[float, float] | None] | None,
+    ) -> HostEvidence:  # fmt: skip
+        """What a solution rests on."""
+        return HostEvidence(R, C, plans, brackets)
 
     def check(self, iterations: int | None, solver: str) -> None:
         """Raise for a choice that this member does not leave."""
