@@ -16,8 +16,16 @@ from typing import Any, Literal, final
 import numpy as np
 
 from sinkdist.errors import InputError, InputTypeError
-from sinkdist.ground.costs import Costs, Metric, graph_costs, grid_costs, points_costs
+from sinkdist.ground.costs import (
+    Costs,
+    Metric,
+    graph_costs,
+    grid_costs,
+    grid_of,
+    points_costs,
+)
 from sinkdist.ground.dense import DenseCosts
+from sinkdist.ground.grid import DENSE_UP_TO, GridCosts
 from sinkdist.ground.metric import MetricCheck, check_metric, largest_metric_below
 from sinkdist.ground.operator import CostOperator, Index
 from sinkdist.ground.structure import Structure, found_in, line
@@ -71,27 +79,37 @@ class Ground:
         return ground if isinstance(ground, cls) else cls(ground)
 
     @classmethod
-    def grid(cls, *shape: int, metric: str = "euclidean") -> Ground:
+    def grid(cls, *shape: int, metric: str = "euclidean", spacing: Any = 1.0) -> Ground:
         """Bins are the pixels of a grid, in row-major order (``image.ravel()``).
+
+        A large grid has no matrix: costs are computed where they are needed, `matrix` refuses with
+        the size, and under squared distances pairs are solved without it.
 
         Parameters
         ----------
         *shape : int
             The sides, in pixels; any number of them.
         metric : {"euclidean", "sqeuclidean", "cityblock"}
-            The cost between pixels, whose spacing is 1.
+            The cost between pixels.
+        spacing : float or sequence of float
+            The distance of neighbouring pixels; one number, or one for each axis.
 
         Examples
         --------
         >>> Ground.grid(2, 2, metric="cityblock").matrix[0]
         array([0., 1., 1., 2.])
+        >>> Ground.grid(1024, 1024, metric="sqeuclidean", spacing=1 / 1024)
+        Ground(1048576 x 1048576, sqeuclidean grid 1024 x 1024, median 0.2621)
         """
-        sides = " x ".join(map(str, shape))
-        ground = cls._made(DenseCosts(grid_costs(shape, metric)), f"{metric} grid {sides}")
+        grid = grid_of(shape, metric, spacing)
+        large = grid.bins > DENSE_UP_TO[metric]
+        description = f"{metric} grid {' x '.join(map(str, shape))}"
+        ground = cls._made(grid if large else DenseCosts(grid_costs(grid)), description)
         if metric != "sqeuclidean":
             ground._metric = _BY_CONSTRUCTION
             if len(shape) == 1:
-                ground._structure = line(np.arange(float(shape[0])), ground.costs_at)
+                places = grid.spacing[0] * np.arange(float(shape[0]))
+                ground._structure = line(places, ground.costs_at)
         return ground
 
     @classmethod
@@ -146,15 +164,27 @@ class Ground:
 
     @property
     def matrix(self) -> Costs:
-        """The costs, read-only float64."""
-        view = self._costs.block().view()
+        """The costs, read-only float64; an error with their size where there is no matrix."""
+        view = self.dense.view()
         view.flags.writeable = False
         return view
 
     @property
     def dense(self) -> Costs:
         """The same, not flagged read-only, for compiled passes; never written to."""
+        if isinstance(self._costs, GridCosts):
+            raise self._costs.refusal()
         return self._costs.block()
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether there is a matrix."""
+        return isinstance(self._costs, DenseCosts)
+
+    @property
+    def as_grid(self) -> GridCosts | None:
+        """The pixels that bins are, where there is no matrix of their costs."""
+        return self._costs if isinstance(self._costs, GridCosts) else None
 
     def block(self, rows: Index | None = None, columns: Index | None = None) -> Costs:
         """Costs between some bins, given by their indices; None stands for all of them.
@@ -232,7 +262,12 @@ class Ground:
         Going from bin 0 to 2 costs 4, but 2 by way of 1.
         """
         if self._metric is None:
-            self._metric = check_metric(self.dense, self.max, self.is_symmetric)
+            grid = self.as_grid
+            self._metric = (
+                check_metric(self.dense, self.max, self.is_symmetric)
+                if grid is None
+                else grid.check_metric()
+            )
         return self._metric
 
     @property
@@ -249,8 +284,7 @@ class Ground:
     def structure(self) -> Structure | None:
         """What gives the exact distance a closed form; None where nothing is known that does."""
         if self._structure == "unknown":
-            dense = isinstance(self._costs, DenseCosts)
-            self._structure = found_in(self.dense, self.min, self.max) if dense else None
+            self._structure = found_in(self.dense, self.min, self.max) if self.is_dense else None
         return self._structure
 
     def costs_at(self, rows: Index, columns: Index) -> Costs:
@@ -288,11 +322,11 @@ class Ground:
                 self._gibbs.move_to_end(key)
             return found
 
-    def moved(self, place: Any, move: Callable[[Costs], Any]) -> Any:
+    def moved(self, place: Any, move: Callable[[Ground], Any]) -> Any:
         """The costs as `move` puts them in some `place`: moved once, then shared by all callers."""
         with self._lock:
             if place not in self._moved:
-                self._moved[place] = move(self.dense)
+                self._moved[place] = move(self)
                 while len(self._moved) > (_KEPT if self._costs.nbytes <= _LARGE else 1):
                     self._moved.popitem(last=False)
             return self._moved[place]
@@ -315,7 +349,8 @@ class Ground:
         return f"Ground({rows} x {columns}, {self._description}, median {self.median:.4g})"
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return _restored, (self.dense, self._description, self._metric, self._structure)
+        costs = self.dense if self.is_dense else self._costs
+        return _restored, (costs, self._description, self._metric, self._structure)
 
     @classmethod
     def _made(cls, costs: CostOperator, description: str) -> Ground:
@@ -362,7 +397,7 @@ class Ground:
 
 
 def _restored(
-    matrix: Costs,
+    costs: Any,
     description: str,
     metric: MetricCheck | None,
     structure: Structure | Literal["unknown"] | None,
@@ -371,7 +406,8 @@ def _restored(
 
     Workers receive arrays that are large as read-only maps of a file, or as bytes.
     """
-    ground = Ground._made(DenseCosts(for_kernels(matrix)), description)
+    matrix = isinstance(costs, np.ndarray)
+    ground = Ground._made(DenseCosts(for_kernels(costs)) if matrix else costs, description)
     if metric is not None:
         ground._metric = _BY_CONSTRUCTION if metric == _BY_CONSTRUCTION else metric
     ground._structure = structure

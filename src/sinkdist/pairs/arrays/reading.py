@@ -150,7 +150,7 @@ def read_costs(home: ArrayContext, ground: Any, dtype: np.dtype[Any]) -> Costs:
         ground = Ground.of(ground)
         require_range(ground.max, dtype)
         place = (home.kind, str(home.device), dtype.name)
-        matrix = ground.moved(place, lambda costs: home.put(costs, dtype))
+        matrix = ground.moved(place, lambda costs: home.put(costs.dense, dtype))
         return Costs(matrix, ground, ground.max, ground)
     if ground.ndim != 2 or 0 in ground.shape:
         Ground(np.empty(tuple(ground.shape)))  # raises, and says why

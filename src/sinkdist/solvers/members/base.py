@@ -88,7 +88,7 @@ class Member(ABC):
         if not (wishes.as_given or least <= ground.max <= most or ground.max == 0.0):
             unit = 2.0 ** math.frexp(ground.max)[1]
             member = self.in_unit(unit)
-            ground = ground.moved("moderate", lambda costs: problem.ground.scaled(unit))
+            ground = ground.moved("moderate", lambda costs: costs.scaled(unit))
         stop = problem.stopping
         return Prepared(
             ground, member, problem.solver, stop.tol, stop.max_iter, stop.iterations,
