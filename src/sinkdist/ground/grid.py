@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sinkdist.errors import InputError
+from sinkdist.ground.gibbs import Gibbs
 from sinkdist.ground.memory import require_memory, size_text
 from sinkdist.ground.metric import MetricCheck
 from sinkdist.ground.operator import Array, Index
@@ -25,7 +26,11 @@ __all__ = ["DENSE_UP_TO", "GridCosts"]
 DENSE_UP_TO = {"sqeuclidean": 1024, "cityblock": 4096, "euclidean": 4096}
 _EXACT = 1 << 24  #: bins up to which the median is exact
 _SAMPLE = 10**6  #: pairs that it is taken of beyond
+#: Bytes up to which those who ask for all costs get them; solvers never do.
+_LARGEST_MATRIX = 1 << 29
 _BAND = 1 << 18  #: costs that are computed together, so that their parts stay in cache
+
+_BLOCKS = "Ask for some rows and columns, by ground.block(rows, columns)"
 
 
 class GridCosts:
@@ -64,6 +69,11 @@ class GridCosts:
     def nbytes(self) -> int:
         """What a matrix of these costs would take."""
         return 8 * self.bins * self.bins
+
+    @property
+    def has_matrix(self) -> bool:
+        """Whether a matrix is made for those who ask for one."""
+        return self.nbytes <= _LARGEST_MATRIX
 
     @property
     def steps(self) -> tuple[float, ...]:
@@ -142,9 +152,15 @@ class GridCosts:
             total = total + (images.sum(axis=others) @ costs).reshape(-1, *around)
         return total.reshape(len(images), -1)
 
-    def kernel(self, lam: float, dtype: np.dtype[Any]) -> Any:
-        """There is none: solvers for grids need no matrix."""
-        raise self.refusal("kernel entries")
+    def kernel(self, lam: float, dtype: np.dtype[Any]) -> Gibbs:
+        """The Gibbs kernel as a matrix, where that is not too large."""
+        return Gibbs(self.matrix("kernel entries"), float(lam), dtype, self.max)
+
+    def matrix(self, what: str = "costs") -> Array:
+        """All costs, made for those who ask; an error with the size where these are many."""
+        if not self.has_matrix:
+            raise self.refusal(what)
+        return self.block()
 
     def scaled(self, unit: float) -> GridCosts:
         """All costs divided by a number."""
@@ -166,12 +182,12 @@ class GridCosts:
             direct - detour,
         )
 
-    def refusal(self, what: str = "costs") -> InputError:
+    def refusal(self, what: str, instead: str = _BLOCKS) -> InputError:
         """The error for those who ask for all costs at once."""
         d = self.bins
         return InputError(
-            f"A matrix of {d:,} x {d:,} {what} would take {size_text(self.nbytes)}: this grid has "
-            "none. Ask for some of its rows and columns by ground.block(rows, columns)."
+            f"A matrix of {d:,} x {d:,} {what} would take {size_text(self.nbytes)}, and is not "
+            f"formed. {instead}."
         )
 
     def __reduce__(self) -> Any:

@@ -19,11 +19,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["GridPlan", "Run", "in_turn", "log_sum"]
+from sinkdist.ground.grid import GridCosts
+
+__all__ = ["GridPlan", "Run", "has_plan", "in_turn", "log_sum"]
 
 Array = npt.NDArray[Any]
 #: How to get through the lines of a grid: in turn, or on threads.
 Run = Callable[[int, Callable[[int, int], None]], None]
+
+_FARTHEST = 1e10  #: lam times the largest cost beyond which doubles do not resolve exponents
+
+
+def has_plan(grid: GridCosts | None, lam: float) -> bool:
+    """Whether plans at this lam are those of this module."""
+    return grid is not None and grid.metric == "sqeuclidean" and 0.0 < lam * grid.max <= _FARTHEST
 
 
 def in_turn(lines: int, work: Callable[[int, int], None]) -> None:

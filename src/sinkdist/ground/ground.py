@@ -62,13 +62,14 @@ class Ground:
     """
 
     __slots__ = (
-        "_costs", "_description", "_gibbs", "_lock", "_metric", "_moved", "_structure",
+        "_costs", "_description", "_gibbs", "_lock", "_metric", "_moved", "_pixels", "_structure",
     )  # fmt: skip
     _costs: CostOperator
     _metric: MetricCheck | None
     _structure: Structure | Literal["unknown"] | None
     _gibbs: OrderedDict[tuple[float, np.dtype[Any]], Any]
     _moved: OrderedDict[Any, Any]
+    _pixels: GridCosts | None
 
     def __init__(self, matrix: Any) -> None:
         self._set(DenseCosts(_read(matrix)), "cost matrix")
@@ -105,6 +106,7 @@ class Ground:
         large = grid.bins > DENSE_UP_TO[metric]
         description = f"{metric} grid {' x '.join(map(str, shape))}"
         ground = cls._made(grid if large else DenseCosts(grid_costs(grid)), description)
+        ground._pixels = grid
         if metric != "sqeuclidean":
             ground._metric = _BY_CONSTRUCTION
             if len(shape) == 1:
@@ -172,9 +174,8 @@ class Ground:
     @property
     def dense(self) -> Costs:
         """The same, not flagged read-only, for compiled passes; never written to."""
-        if isinstance(self._costs, GridCosts):
-            raise self._costs.refusal()
-        return self._costs.block()
+        grid = self.as_grid
+        return self._costs.block() if grid is None else grid.matrix()
 
     @property
     def is_dense(self) -> bool:
@@ -186,12 +187,29 @@ class Ground:
         """The pixels that bins are, where there is no matrix of their costs."""
         return self._costs if isinstance(self._costs, GridCosts) else None
 
+    @property
+    def pixels(self) -> GridCosts | None:
+        """The grid that bins are the pixels of, with a matrix or without; None for other bins."""
+        return self._pixels
+
     def block(self, rows: Index | None = None, columns: Index | None = None) -> Costs:
         """Costs between some bins, given by their indices; None stands for all of them.
 
         Not to be written to: it may be the ground's own memory.
         """
         return self._costs.block(rows, columns)
+
+    def on(self, rows: Index, columns: Index) -> Ground:
+        """The ground between some bins, with a matrix.
+
+        Of a metric it is one too where the columns begin with the rows: other columns are bins that
+        nothing comes from.
+        """
+        part = self._made(DenseCosts(self._costs.block(rows, columns)), self._description)
+        if self.is_made_metric and np.array_equal(rows, columns[: rows.size]):
+            part._metric = _BY_CONSTRUCTION
+        part._structure = None
+        return part
 
     def mean_costs(self, rows: Any) -> Any:
         """``R M``: the mean cost from each histogram (dense or sparse rows) to every bin."""
@@ -246,6 +264,7 @@ class Ground:
             raise InputError(f"Dividing the ground matrix by {unit:.6g} makes costs overflow.")
         ground = self._made(self._costs.scaled(unit), f"{self._description} / {name}")
         ground._metric = self._metric if self._metric is _BY_CONSTRUCTION else None
+        ground._pixels = None if self._pixels is None else self._pixels.scaled(unit)
         if isinstance(self._structure, Structure):
             ground._structure = self._structure.scaled(unit)
         return ground
@@ -350,7 +369,8 @@ class Ground:
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         costs = self.dense if self.is_dense else self._costs
-        return _restored, (costs, self._description, self._metric, self._structure)
+        known = self._description, self._metric, self._structure, self._pixels
+        return _restored, (costs, *known)
 
     @classmethod
     def _made(cls, costs: CostOperator, description: str) -> Ground:
@@ -367,6 +387,7 @@ class Ground:
         self._description = description
         self._metric = None
         self._structure = "unknown"
+        self._pixels = None
         self._gibbs = OrderedDict()
         self._moved = OrderedDict()
         self._lock = threading.Lock()
@@ -401,6 +422,7 @@ def _restored(
     description: str,
     metric: MetricCheck | None,
     structure: Structure | Literal["unknown"] | None,
+    pixels: GridCosts | None = None,
 ) -> Ground:
     """A ground from a pickle: without operators and lock, with what is known about it.
 
@@ -410,7 +432,7 @@ def _restored(
     ground = Ground._made(DenseCosts(for_kernels(costs)) if matrix else costs, description)
     if metric is not None:
         ground._metric = _BY_CONSTRUCTION if metric == _BY_CONSTRUCTION else metric
-    ground._structure = structure
+    ground._structure, ground._pixels = structure, pixels
     return ground
 
 

@@ -22,7 +22,7 @@ __all__ = ["log_sums", "table_of"]
 
 
 def table_of(sharp: float, n: int) -> Array:
-    """``exp(-sharp x^2)`` for all differences of places on a line, and more; x = 0 in the middle."""
+    """``exp(-sharp x^2)`` for differences of places on a line, and more; x = 0 is its middle."""
     x = np.arange(-n - 40.0, n + 41.0)
     exponent = -sharp * x * x
     return np.where(exponent > -700.0, np.exp(np.maximum(exponent, -700.0)), 0.0)

@@ -3,9 +3,9 @@
 Target ``i`` of a line sums ``exp(phi_b - sharp (i - b)^2)`` over the sources ``b``. Terms smaller
 than ``exp(-tau)`` times the largest do not show in a double. As ``i`` grows, a source gains on
 every source to its left; so once a source has fallen behind by ``tau`` against one to its right, it
-stays behind for all later targets. The first and the last source that matter therefore only move to the
-right, and two pointers find them for all runs of targets. The largest term of a target is found on
-the upper hull of the points ``(b, phi_b - sharp b^2)``: a target is a slope.
+stays behind for all later targets. The first and the last source that matter therefore only move to
+the right, and two pointers find them for all runs of targets. The largest term of a target is found
+on the upper hull of the points ``(b, phi_b - sharp b^2)``: a target is a slope.
 """
 
 from __future__ import annotations

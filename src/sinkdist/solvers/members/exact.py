@@ -48,6 +48,10 @@ class Exact(Member):
     def _operators(self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes) -> dict[str, Any]:
         return {"metric": knows_metric(ground, wishes)}
 
+    def needs_matrix(self, task: Prepared) -> bool:
+        """Not where there is a closed form."""
+        return task.ground.structure is None
+
     def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
         """One pair on all bins."""
         return exact_outcome(task, r, c, GAP), None, None

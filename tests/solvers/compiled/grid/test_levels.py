@@ -1,5 +1,7 @@
 """Coarser grids keep all mass, and quadratic potentials survive the way back."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ def test_masses_are_kept(shape):
     r, c = rng.random(shape), rng.random(shape)
     levels = levels_of(r, c, (1.0,) * len(shape))
     assert levels[0].r is r and max(levels[-1].r.shape) <= 16
-    for fine, coarse in zip(levels, levels[1:], strict=False):
+    for fine, coarse in itertools.pairwise(levels):
         np.testing.assert_allclose(coarse.r.sum(), r.sum(), rtol=1e-13)
         np.testing.assert_allclose(coarse.c.sum(), c.sum(), rtol=1e-13)
         for n, m, half in zip(fine.r.shape, coarse.r.shape, fine.halved, strict=True):
