@@ -21,22 +21,45 @@ def add_sums(
 ) -> None:
     """``out[to + i] += sum_b weights[at + b] table[x - b + i]`` for ``i`` in a block.
 
-    Blocks of 16 are kept in registers: sixteen sums that have names become vectors, and those in an
+    Blocks of 16 and 8 are kept in registers: sums that have names become vectors, and those in an
     array would be stored after every source.
     """
     one_version()
-    if block != 16:
+    if block < 8:
         for b in range(count):
             e = weights[at + b]
             for i in range(block):
                 out[to + i] += e * table[x - b + i]
         return
 
-    a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
-    a8 = a9 = a10 = a11 = a12 = a13 = a14 = a15 = 0.0
     j = np.uint64(x)
     k = np.uint64(at)
     one = np.uint64(1)
+    if block == 8:
+        a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
+        for _ in range(count):
+            e = weights[k]
+            a0 += e * table[j]
+            a1 += e * table[j + np.uint64(1)]
+            a2 += e * table[j + np.uint64(2)]
+            a3 += e * table[j + np.uint64(3)]
+            a4 += e * table[j + np.uint64(4)]
+            a5 += e * table[j + np.uint64(5)]
+            a6 += e * table[j + np.uint64(6)]
+            a7 += e * table[j + np.uint64(7)]
+            j -= one
+            k += one
+        out[to] += a0
+        out[to + 1] += a1
+        out[to + 2] += a2
+        out[to + 3] += a3
+        out[to + 4] += a4
+        out[to + 5] += a5
+        out[to + 6] += a6
+        out[to + 7] += a7
+        return
+    a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = 0.0
+    a8 = a9 = a10 = a11 = a12 = a13 = a14 = a15 = 0.0
     for _ in range(count):
         e = weights[k]
         a0 += e * table[j]

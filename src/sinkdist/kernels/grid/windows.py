@@ -31,7 +31,7 @@ def block_of(sharp: float) -> int:
     >>> [block_of(sharp) for sharp in (0.01, 2.0, 5.0, 100.0)]
     [16, 8, 4, 1]
     """
-    return 16 if sharp <= 1.0 else 8 if sharp <= 3.0 else 4 if sharp <= 12.0 else 1
+    return 16 if sharp <= 0.6 else 8 if sharp <= 3.5 else 4 if sharp <= 50.0 else 1
 
 
 @compiled

@@ -24,9 +24,10 @@ Array = npt.NDArray[Any]
 _FARTHEST = 3.0  #: a log scaling moves by at most this in a step
 _WORSE = 2.0  #: times the least error: where to go back
 _LEAST_GAIN = 0.7  #: of the error, by a step; else sweeps come before the next
-_CG_STEPS = 60  #: at most, for one step of Newton's
+_CG_STEPS = 100  #: at most, for one step of Newton's
 _FORCING = 0.1  #: relative residual of the linear system, at most
 _SWEEPS = 2  #: before the first step, and after one that failed
+_WIDE = 0.1  #: lam times the cost of a step below which kernels are wide, and one sweep is enough
 _FAILURES = 12  #: steps without progress after which rounding is to blame
 
 
@@ -74,34 +75,50 @@ def column_update(at: Target, phi: Array) -> Array:
 
 def converge(at: Target, psi: Array, tol: float, limit: int) -> State:
     """Newton's method until the error is at most ``tol``, or about ``limit`` reads are made."""
-    psi, reads = _swept(at, psi, min(_SWEEPS, max(limit - 1, 0)))
+    first = _SWEEPS if max(at.sharpness) > _WIDE else 1
+    psi, reads = _swept(at, psi, min(first, max(limit - 1, 0)))
     state = best = _state(at, psi, reads)
-    cosines, failures, back = None, 0, 1.0
+    cosines, failures = None, 0
     while state.error > tol and state.reads < limit and failures < _FAILURES:
         at.stop.check()
         if cosines is None:
             cosines = Cosines.of(at.r.shape, at.sharpness)
         step, made = _newton_step(at, best, cosines, tol, limit - state.reads)
-        psi = best.psi + np.clip(back * step, -_FARTHEST, _FARTHEST)
-        state = _state(at, psi, state.reads + made + 1)
+        state = _along(at, best, step, state.reads + made, limit)
         if state.error <= _LEAST_GAIN * best.error:
-            best, failures, back = state, 0, 1.0
+            best, failures = state, 0
             continue
         failures += 1
-        if state.error > _WORSE * best.error:
-            state, back = State(
-                best.psi, best.plan, best.columns, best.error, state.reads
-            ), 0.5 * back  # fmt: skip
         if state.error <= tol or state.reads >= limit:
             break
-        sweeps = max(0, min(_SWEEPS * failures, limit - state.reads - 1))
-        psi, made = _swept(at, state.psi, sweeps)
+        least = best.error
+        psi = state.psi if state.error < _WORSE * least else best.psi
+        psi, made = _swept(at, psi, max(0, min(_SWEEPS * failures, limit - state.reads - 1)))
         state = _state(at, psi, state.reads + made)
-        if state.error < best.error:
-            failures = failures if state.error > _LEAST_GAIN * best.error else 0
+        if state.error < least:
+            failures = failures if state.error > _LEAST_GAIN * least else 0
             best = state
-    best.reads = state.reads
-    return best
+    found = state if state.error < best.error else best
+    found.reads = state.reads
+    return found
+
+
+def _along(at: Target, start: State, step: Array, reads: int, limit: int) -> State:
+    """The state after a step, or after as much of it as helps.
+
+    Large steps are right where a whole region moves alike, and wrong where neighbours are torn
+    apart; so the whole step is tried first, then one in which no log scaling moves far.
+    """
+    state = _state(at, start.psi + step, reads)
+    if state.error <= _LEAST_GAIN * start.error or state.reads >= limit:
+        return state
+    if float(np.abs(step).max()) > _FARTHEST:
+        clipped = np.clip(step, -_FARTHEST, _FARTHEST)
+        other = _state(at, start.psi + clipped, state.reads)
+        if other.error < state.error:
+            return other
+        state.reads = other.reads
+    return state
 
 
 def _swept(at: Target, psi: Array, sweeps: int) -> tuple[Array, int]:

@@ -1,8 +1,8 @@
 """Coarse to fine: a pair at one lam, from the coarsest grid to its own.
 
 On a grid whose steps cost ``w`` the kernel is resolved up to ``lam = 1 / (2 w)``. Every coarse
-grid is solved there, loosely, and gives the next its potential; the finest one climbs from there to
-the wanted lam, by factors of four. Potentials are nearly linear in ``1 / lam``, so two of them give
+grid is solved there, loosely, and gives the next its potential; the finest one climbs from there
+to the wanted lam by factors of two. Potentials are nearly linear in ``1 / lam``, so two of them give
 the next.
 """
 
@@ -29,7 +29,7 @@ __all__ = ["coarse_to_fine", "target_of"]
 Array = npt.NDArray[Any]
 
 _LOOSE = 1e-3  #: error on coarse grids, and at smaller lam
-_FACTOR = 4.0  #: from one lam to the next on the finest grid
+_FACTOR = 2.0  #: from one lam to the next on the finest grid
 
 
 def target_of(level: Level, lam: float, run: Run, stop: Stop) -> Target:
