@@ -28,18 +28,20 @@ def images(shape, count, seed, empty=0.25):
 
 
 GRIDS = {
-    "plane": ((33, 32), 1.0),
-    "odd and uneven": ((17, 65), (1.0, 0.3)),
-    "line": ((1100,), 0.5),
-    "cube": ((11, 12, 10), (1.0, 2.0, 0.5)),
+    "plane": ((33, 29), "sqeuclidean", 1.0),
+    "odd and uneven": ((17, 53), "sqeuclidean", (1.0, 0.3)),
+    "line": ((900,), "sqeuclidean", 0.5),
+    "cube": ((9, 10, 11), "sqeuclidean", (1.0, 2.0, 0.5)),
+    "streets": ((33, 29), "cityblock", (1.0, 0.7)),
+    "streets in a cube": ((9, 10, 11), "cityblock", 1.0),
 }
 
 
 @pytest.fixture(scope="module", params=GRIDS)
 def problem(request):
     """A large grid, the same costs as a matrix, and images."""
-    shape, spacing = GRIDS[request.param]
-    ground = sd.Ground.grid(*shape, metric="sqeuclidean", spacing=spacing).scaled()
+    shape, metric, spacing = GRIDS[request.param]
+    ground = sd.Ground.grid(*shape, metric=metric, spacing=spacing).scaled()
     assert not ground.is_dense
     return ground, sd.Ground(ground.block()), images(shape, 3, 7)
 

@@ -70,7 +70,7 @@ def test_the_median_is_exact_for_odd_and_even_numbers_of_pairs(sides, metric):
 def test_a_large_grid_has_no_matrix():
     ground = sd.Ground.grid(1024, 1024, metric="sqeuclidean")
     assert not ground.is_dense and ground.max == 2 * 1023**2
-    message = r"A matrix of 1,048,576 x 1,048,576 costs would take 8.8 TB: .* ground.block\("
+    message = r"A matrix of 1,048,576 x 1,048,576 costs would take 8.8 TB, .* ground.block\("
     for ask in (lambda: ground.matrix, lambda: ground.dense):
         with pytest.raises(InputError, match=message):
             ask()
@@ -81,11 +81,18 @@ def test_a_large_grid_has_no_matrix():
     )
 
 
+def test_a_grid_between_the_two_is_a_matrix_for_those_who_ask():
+    ground = sd.Ground.grid(50, 40, metric="sqeuclidean")
+    assert not ground.is_dense and ground.matrix.shape == (2000, 2000)
+    np.testing.assert_array_equal(ground.matrix, matrix((50, 40), "sqeuclidean", (1, 1)))
+    with pytest.raises(ValueError, match="read-only"):
+        ground.matrix[0, 0] = 1.0
+
+
 def test_small_grids_are_matrices():
     for metric, bins in DENSE_UP_TO.items():
-        side = int(bins**0.5)
-        assert sd.Ground.grid(side, side, metric=metric).is_dense
-        assert not sd.Ground.grid(side + 1, side, metric=metric).is_dense
+        assert sd.Ground.grid(bins // 2, 2, metric=metric).is_dense
+        assert not sd.Ground.grid(bins // 2 + 1, 2, metric=metric).is_dense
 
 
 @pytest.mark.parametrize("metric", METRICS)

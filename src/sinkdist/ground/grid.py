@@ -23,7 +23,7 @@ __all__ = ["DENSE_UP_TO", "GridCosts"]
 
 #: Bins up to which a grid is a matrix: there, or near it, solving on the matrix takes as long as
 #: without it (`benchmarks/grids.py`). Metrics without a solver of their own stay a matrix longer.
-DENSE_UP_TO = {"sqeuclidean": 1024, "cityblock": 4096, "euclidean": 4096}
+DENSE_UP_TO = {"sqeuclidean": 800, "cityblock": 800, "euclidean": 4096}
 _EXACT = 1 << 24  #: bins up to which the median is exact
 _SAMPLE = 10**6  #: pairs that it is taken of beyond
 #: Bytes up to which those who ask for all costs get them; solvers never do.

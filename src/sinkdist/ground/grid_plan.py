@@ -1,7 +1,8 @@
-"""The transport plan of a potential on a grid, under squared distances: never a matrix.
+"""The transport plan of a potential on a grid, where costs are sums over axes: never a matrix.
 
-Squared distances are sums over axes, so their kernel is a product over axes, and so are sums with
-it: log-sum-exp along one axis after another. For a potential ``psi = lam g`` of the columns,
+Squared and cityblock distances are sums over axes, so their kernel is a product over axes, and so
+are sums with it: log-sum-exp along one axis after another. For a potential ``psi = lam g`` of the
+columns,
 
     P_ij = r_i exp(psi_j - lam M_ij) / sum_j exp(psi_j - lam M_ij)
 
@@ -14,25 +15,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sinkdist.ground.grid import GridCosts
+from sinkdist.ground.grid_axes import SUMS, Axis, Run
 
-__all__ = ["GridPlan", "Run", "has_plan", "in_turn", "log_sum"]
+__all__ = ["GridPlan", "Kernel", "Run", "has_plan", "in_turn", "kernel_of", "log_sum"]
 
 Array = npt.NDArray[Any]
-#: How to get through the lines of a grid: in turn, or on threads.
-Run = Callable[[int, Callable[[int, int], None]], None]
 
 _FARTHEST = 1e10  #: lam times the largest cost beyond which doubles do not resolve exponents
 
 
+class Kernel(NamedTuple):
+    """``exp(-lam M)`` on a grid: the metric, and ``lam`` times the cost of a step on every axis."""
+
+    metric: str
+    sharpness: tuple[float, ...]
+
+
+def kernel_of(grid: GridCosts, lam: float) -> Kernel:
+    """The kernel of a grid for a lam."""
+    return Kernel(grid.metric, tuple(lam * w for w in grid.steps))
+
+
 def has_plan(grid: GridCosts | None, lam: float) -> bool:
     """Whether plans at this lam are those of this module."""
-    return grid is not None and grid.metric == "sqeuclidean" and 0.0 < lam * grid.max <= _FARTHEST
+    return grid is not None and grid.metric in SUMS and 0.0 < lam * grid.max <= _FARTHEST
 
 
 def in_turn(lines: int, work: Callable[[int, int], None]) -> None:
@@ -40,59 +52,9 @@ def in_turn(lines: int, work: Callable[[int, int], None]) -> None:
     work(0, lines)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Axis:
-    """Windows and weights along one axis, for every line; see `kernels.grid.windows`."""
-
-    table: Array
-    block: int
-    low: Array
-    width: Array
-    size: Array
-    place: Array
-    weights: Array
-    inverse: Array
-
-    def at(self, start: int, stop: int) -> Any:
-        """What the kernels of `averages` take of it."""
-        return (
-            self.table,
-            self.block, start, stop, self.low, self.width, self.size, self.place, self.weights,
-            self.inverse,
-        )  # fmt: skip
-
-
-def _sum_along(phi: Array, sharpness: float, run: Run) -> tuple[_Axis, Array]:
-    """Log-sum-exp along the last axis of (lines, n); its weights, and the answer (n, lines)."""
-    from sinkdist.kernels.grid.log_sums import log_sums, table_of
-    from sinkdist.kernels.grid.windows import block_of, find_windows
-
-    lines, n = phi.shape
-    block, table = block_of(sharpness), table_of(sharpness, n)
-    low, width, size = (np.empty((lines, -(-n // block)), np.int64) for _ in range(3))
-    run(lines, lambda a, b: find_windows(phi, sharpness, block, a, b, low, width, size))
-    ends = np.cumsum(size)
-    place = ends.reshape(size.shape) - size
-    weights, base, sums = np.empty(int(ends[-1])), np.empty((n, lines)), np.empty((n, lines))
-    run(
-        lines,
-        lambda a, b: log_sums(
-            phi, sharpness, block, table, a, b, low, width, size, place, weights, base, sums
-        ),
-    )
-    base += np.log(sums)
-    np.divide(1.0, sums, out=sums)
-    return _Axis(table, block, low, width, size, place, weights, sums), base
-
-
-def log_sum(phi: Array, sharpness: tuple[float, ...], run: Run = in_turn) -> Array:
-    """``log sum_j exp(phi_j - sum_a sharp_a (i_a - j_a)^2)`` for every pixel ``i``."""
-    shape = phi.shape
-    for axis in range(len(shape)):
-        n = phi.shape[-1]
-        _, out = _sum_along(phi.reshape(-1, n), sharpness[-1 - axis], run)
-        phi = out.reshape(n, *phi.shape[:-1])
-    return phi
+def log_sum(phi: Array, kernel: Kernel, run: Run = in_turn) -> Array:
+    """``log sum_j exp(phi_j - lam M_ij)`` for every pixel ``i``."""
+    return GridPlan.of(phi, kernel, run, keep=False).log_sums
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,73 +68,55 @@ class GridPlan:
     """
 
     log_sums: Array
-    _sharpness: tuple[float, ...]
-    _axes: list[_Axis]
+    _kernel: Kernel
+    _axes: list[Axis]
     _run: Run = field(repr=False)
 
     @classmethod
-    def of(cls, psi: Array, sharpness: tuple[float, ...], run: Run = in_turn) -> GridPlan:
-        """The plan for a potential of the shape of the grid, and ``lam`` times the cost of a step
-        along every axis.
-        """  # fmt: skip
-        axes, phi = [], np.ascontiguousarray(psi)
-        for axis in range(psi.ndim):
+    def of(cls, psi: Array, kernel: Kernel, run: Run = in_turn, keep: bool = True) -> GridPlan:
+        """The plan for a potential of the shape of the grid; only its sums, unless `keep`."""
+        axes: list[Axis] = []
+        phi = np.ascontiguousarray(psi)
+        for sharp in reversed(kernel.sharpness):
             n = phi.shape[-1]
-            found, out = _sum_along(phi.reshape(-1, n), sharpness[-1 - axis], run)
-            axes.append(found)
+            found, out = SUMS[kernel.metric](phi.reshape(-1, n), sharp, run)
+            if keep:
+                axes.append(found)
             phi = out.reshape(n, *phi.shape[:-1])
-        return cls(phi, tuple(sharpness), axes, run)
+        return cls(phi, kernel, axes, run)
 
     def average(self, values: Array) -> Array:
         """``(P v)_i / r_i``: the mean of values of columns, for every row."""
         for axis in self._axes:
-            values = _averaged(values, axis, self._run)
+            flat = _lines(values)
+            out = np.empty(flat.shape[::-1])
+            axis.averaged(flat, out, self._run)
+            values = out.reshape(values.shape[-1], *values.shape[:-1])
         return values
 
     def spread(self, masses: Array) -> Array:
         """``P^T (m / r)``: where the masses of rows go; of ``r`` itself, the sums of columns."""
         for axis in reversed(self._axes):
-            masses = _spread(masses, axis, self._run)
+            n = masses.shape[0]
+            flat = np.ascontiguousarray(masses).reshape(n, -1)
+            out = np.empty(flat.shape[::-1])
+            axis.spread(flat, out, self._run)
+            masses = out.reshape(*masses.shape[1:], n)
         return masses
 
     def exponents(self, share: Array | None = None) -> tuple[Array, Array]:
         """For every row, the means of ``share_j`` and of ``lam M_ij share_j``; by default of 1."""
         part = np.ones_like(self.log_sums) if share is None else share
         costs = np.zeros_like(part)
-        for k, axis in enumerate(self._axes):
-            costs = _with_costs(costs, part, self._sharpness[-1 - k], axis, self._run)
-            part = _averaged(part, axis, self._run)
+        for sharp, axis in zip(reversed(self._kernel.sharpness), self._axes, strict=True):
+            out, moved = (np.empty(_lines(costs).shape[::-1]) for _ in range(2))
+            axis.with_costs(_lines(costs), _lines(part), sharp, out, self._run)
+            axis.averaged(_lines(part), moved, self._run)
+            shape = (costs.shape[-1], *costs.shape[:-1])
+            costs, part = out.reshape(shape), moved.reshape(shape)
         return part, costs
 
 
-def _averaged(values: Array, axis: _Axis, run: Run) -> Array:
-    """Means along the last axis, which comes first then."""
-    from sinkdist.kernels.grid.averages import averages
-
-    n = values.shape[-1]
-    flat = np.ascontiguousarray(values).reshape(-1, n)
-    out = np.empty((n, len(flat)))
-    run(len(flat), lambda a, b: averages(flat, out, *axis.at(a, b)))
-    return out.reshape(n, *values.shape[:-1])
-
-
-def _spread(masses: Array, axis: _Axis, run: Run) -> Array:
-    """The adjoint: along the first axis, which comes last then."""
-    from sinkdist.kernels.grid.averages import spread
-
-    n = masses.shape[0]
-    flat = np.ascontiguousarray(masses).reshape(n, -1)
-    out = np.empty((flat.shape[1], n))
-    run(len(out), lambda a, b: spread(flat, out, *axis.at(a, b)))
-    return out.reshape(*masses.shape[1:], n)
-
-
-def _with_costs(paid: Array, part: Array, unit: float, axis: _Axis, run: Run) -> Array:
-    """Means along the last axis of what has been paid, and of what moves along it cost."""
-    from sinkdist.kernels.grid.averages import costs_of_moves
-
-    n = paid.shape[-1]
-    flat, share = (np.ascontiguousarray(x).reshape(-1, n) for x in (paid, part))
-    out = np.empty((n, len(flat)))
-    run(len(flat), lambda a, b: costs_of_moves(flat, share, unit, out, *axis.at(a, b)))
-    return out.reshape(n, *paid.shape[:-1])
+def _lines(values: Array) -> Array:
+    """As lines along the last axis."""
+    return np.ascontiguousarray(values).reshape(-1, values.shape[-1])

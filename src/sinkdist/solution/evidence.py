@@ -220,9 +220,9 @@ class HostEvidence:
     def _grid(self, s: Solution, k: int) -> GridCosts | None:
         """The grid, for a pair whose certificates need no matrix."""
         grid, lam = s.ground.as_grid, _entry(s.lam, k)
-        if grid is None or self._special(k) is not None or grid.metric != "sqeuclidean":
+        if grid is None or self._special(k) is not None:
             return None
-        return grid if lam == 0.0 or has_plan(grid, lam) else None
+        return grid if has_plan(grid, lam or 1.0 / grid.max) else None
 
     def _known(self, k: int) -> tuple[float, float] | None:
         """What the solver has proven already."""

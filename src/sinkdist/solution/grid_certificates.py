@@ -1,4 +1,4 @@
-"""Certificates of one pair on a grid without a matrix, under squared distances.
+"""Certificates of one pair on a grid without a matrix, where costs are sums over axes.
 
 The same bounds as in `certificates`, from what a `GridPlan` answers: sums of rows and columns,
 costs, and distance transforms. The plan of potentials ``f, g`` is ``diag(m) A``, with the rows of
@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from sinkdist.ground.grid import GridCosts
-from sinkdist.ground.grid_plan import GridPlan
+from sinkdist.ground.grid_plan import GridPlan, kernel_of
 from sinkdist.solution.certificates import Measures
 
 __all__ = ["bracket_on_grid", "least_costs", "mean_cost", "measure_independence", "measure_on_grid"]
@@ -33,7 +33,7 @@ def measure_on_grid(
 ) -> Measures:
     """All certificates; ``f, g`` are -inf on bins without mass."""
     phi, psi, r, c = (x.reshape(grid.sides) for x in (lam * f, lam * g, r, c))
-    plan = GridPlan.of(psi, tuple(lam * w for w in grid.steps))
+    plan = GridPlan.of(psi, kernel_of(grid, lam))
     m = np.exp(phi + plan.log_sums)
     columns, exponents = plan.spread(m), plan.exponents()[1]
     value, total = float(np.vdot(m, exponents)) / lam, float(m.sum())
@@ -74,26 +74,28 @@ def bracket_on_grid(
 
 
 def mean_cost(grid: GridCosts, r: Array, c: Array) -> float:
-    """``r^T M c``: for squared distances a sum over axes of a form in the marginals."""
+    """``r^T M c``: a sum over axes of a form in the marginals."""
     total = 0.0
     for axis, (side, step) in enumerate(zip(grid.sides, grid.steps, strict=True)):
         others = tuple(a for a in range(r.ndim) if a != axis)
         x = np.arange(float(side))
-        squares = np.square(x[:, None] - x)
-        total += step * float(r.sum(axis=others) @ squares @ c.sum(axis=others))
+        far = np.abs(x[:, None] - x) ** (2 if grid.metric == "sqeuclidean" else 1)
+        total += step * float(r.sum(axis=others) @ far @ c.sum(axis=others))
     return total
 
 
 def least_costs(grid: GridCosts, potential: Array) -> Array:
     """``min_i (M_ij - f_i)`` for every pixel ``j``, where ``f_i`` may be -inf."""
+    from sinkdist.kernels.grid.cityblock import least_distances
     from sinkdist.kernels.grid.transforms import least_squares
 
+    least = least_squares if grid.metric == "sqeuclidean" else least_distances
     found = -potential.reshape(grid.sides)
     for step in reversed(grid.steps):
         n = found.shape[-1]
         flat = np.ascontiguousarray(found).reshape(-1, n)
         out = np.empty((n, len(flat)))
-        least_squares(flat, step, 0, len(flat), out)
+        least(flat, step, 0, len(flat), out)
         found = out.reshape(n, *found.shape[:-1])
     return found
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from sinkdist.kernels.compiled import Array
 from sinkdist.solvers.bins import dense_rows
-from sinkdist.solvers.outcome import Answers
+from sinkdist.solvers.outcome import Answers, Outcome
 from sinkdist.solvers.prepared import Prepared
 
-__all__ = ["Part", "part_of"]
+__all__ = ["Part", "part_of", "solve_on_part"]
 
 _LITTLE_MORE = 4.0  #: times the costs between all bins that are used: then both sides have them
 
@@ -67,6 +67,19 @@ def part_of(task: Prepared, R: Any, C: Any) -> tuple[Part, Array, Array]:
         np.ascontiguousarray(dense_rows(H[:, bins])) for H, bins in ((R, rows), (C, columns))
     )
     return Part(task, rows, columns), left, right
+
+
+def solve_on_part(task: Prepared, r: Array, c: Array) -> tuple[Outcome, Array, Array]:
+    """One pair on the matrix between the bins that it uses; the outcome and these bins."""
+    part, left, right = part_of(task, r[None], c[None])
+    outcome, rows, columns = task.member.solve_pair(part.task, left[0], right[0])
+    if outcome.plan is not None:
+        outcome.plan = outcome.plan.placed(part.rows, part.columns, part.shape)
+    return (
+        outcome,
+        part.rows if rows is None else part.rows[rows],
+        part.columns if columns is None else part.columns[columns],
+    )
 
 
 def _used(H: Any) -> Array:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from sinkdist.ground.grid_plan import GridPlan
+from sinkdist.ground.grid_plan import GridPlan, Kernel
 
 CASES = {
     "line": ((40,), (0.3,)),
@@ -17,15 +17,17 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("steep", [1.0, 50.0])
-def test_all_answers_are_those_of_one_plan(name, steep):
+@pytest.mark.parametrize("metric", ["sqeuclidean", "cityblock"])
+def test_all_answers_are_those_of_one_plan(name, steep, metric):
     shape, sharpness = CASES[name]
     rng = np.random.default_rng(3)
     psi = rng.normal(size=shape) * steep
     psi[rng.random(shape) < 0.3] = -np.inf
     places = np.stack(np.unravel_index(np.arange(psi.size), shape), -1)
-    costs = (np.array(sharpness) * (places[:, None] - places) ** 2.0).sum(-1)
+    power = 2.0 if metric == "sqeuclidean" else 1.0
+    costs = (np.array(sharpness) * np.abs(places[:, None] - places) ** power).sum(-1)
     rows = softmax(psi.ravel() - costs, axis=1)
-    plan = GridPlan.of(psi, sharpness)
+    plan = GridPlan.of(psi, Kernel(metric, sharpness))
     v, m, share = rng.normal(size=shape), rng.random(shape), rng.random(shape)
     for found, wanted in (
         (plan.average(v), rows @ v.ravel()),
@@ -38,7 +40,8 @@ def test_all_answers_are_those_of_one_plan(name, steep):
     np.testing.assert_allclose(np.vdot(plan.average(v), m), np.vdot(v, plan.spread(m)), rtol=1e-12)
 
 
-def test_lines_may_be_done_in_any_pieces():
+@pytest.mark.parametrize("metric", ["sqeuclidean", "cityblock"])
+def test_lines_may_be_done_in_any_pieces(metric):
     rng = np.random.default_rng(0)
     psi, m = rng.normal(size=(20, 30)), rng.random((20, 30))
 
@@ -46,7 +49,8 @@ def test_lines_may_be_done_in_any_pieces():
         for start in range(0, lines, 7):
             work(start, min(start + 7, lines))
 
-    whole, pieces = GridPlan.of(psi, (0.3, 0.4)), GridPlan.of(psi, (0.3, 0.4), in_pieces)
+    kernel = Kernel(metric, (0.3, 0.4))
+    whole, pieces = GridPlan.of(psi, kernel), GridPlan.of(psi, kernel, in_pieces)
     np.testing.assert_array_equal(whole.log_sums, pieces.log_sums)
     np.testing.assert_array_equal(whole.spread(m), pieces.spread(m))
     np.testing.assert_array_equal(whole.average(m), pieces.average(m))

@@ -16,7 +16,7 @@ import numpy as np
 from sinkdist.interrupts import beside_main
 from sinkdist.kernels.compiled import Array
 from sinkdist.problem.strength import Strength
-from sinkdist.solvers.local import part_of
+from sinkdist.solvers.local import part_of, solve_on_part
 from sinkdist.solvers.members.base import Member, Solved
 from sinkdist.solvers.members.constrained import Constrained
 from sinkdist.solvers.members.exact import Exact
@@ -58,7 +58,7 @@ def solve_pair(task: Prepared, r: Array, c: Array) -> Solved:
     if task.ground.is_dense or not task.member.needs_matrix(task):
         outcome, rows, columns = task.member.solve_pair(task, r, c)
     else:
-        outcome, rows, columns = _solve_on_part(task, r, c)
+        outcome, rows, columns = solve_on_part(task, r, c)
     if task.unit != 1.0:
         outcome.in_units_of(task.unit, task.asked_lam)
     return outcome, rows, columns
@@ -87,16 +87,3 @@ def solve_batch(task: Prepared, R: Array, C: Array) -> Answers:
     if task.unit != 1.0:
         answers.in_units_of(task.unit, task.asked_lam)
     return answers
-
-
-def _solve_on_part(task: Prepared, r: Array, c: Array) -> Solved:
-    """One pair on the matrix between the bins that it uses."""
-    part, left, right = part_of(task, r[None], c[None])
-    outcome, rows, columns = task.member.solve_pair(part.task, left[0], right[0])
-    if outcome.plan is not None:
-        outcome.plan = outcome.plan.placed(part.rows, part.columns, part.shape)
-    return (
-        outcome,
-        part.rows if rows is None else part.rows[rows],
-        part.columns if columns is None else part.columns[columns],
-    )

@@ -16,6 +16,7 @@ from sinkdist.solvers.bins import in_double
 from sinkdist.solvers.compiled import batch, pair
 from sinkdist.solvers.compiled.grid import pair as grid_pair
 from sinkdist.solvers.compiled.grid.lines import on_threads
+from sinkdist.solvers.local import solve_on_part
 from sinkdist.solvers.members.base import Member, Solved
 from sinkdist.solvers.outcome import Answers, Outcome
 from sinkdist.solvers.prepared import Prepared, Wishes
@@ -23,6 +24,7 @@ from sinkdist.solvers.prepared import Prepared, Wishes
 __all__ = ["Penalised"]
 
 _FLOAT64 = np.dtype(np.float64)
+_FEW_MOVES = 1 << 18  #: between bins with mass: a matrix of them is solved sooner than a large grid
 _LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
 
 
@@ -70,6 +72,8 @@ class Penalised(Member):
         grid = task.ground.as_grid
         if grid is None or self.needs_matrix(task):
             return Member.solve_pair(self, task, r, c)
+        if np.count_nonzero(r) * np.count_nonzero(c) <= _FEW_MOVES:
+            return solve_on_part(task, r, c)
         grid_solve = grid_pair.to_tolerance if task.iterations is None else grid_pair.algorithm1
         with on_threads(task.workers, grid.bins) as run:
             return grid_solve(task, grid, run, in_double(r), in_double(c)), None, None

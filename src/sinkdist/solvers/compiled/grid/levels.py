@@ -30,6 +30,8 @@ class Level:
     ----------
     r, c : ndarray
         Masses, of the shape of the grid.
+    metric : str
+        The cost.
     steps : tuple of float
         The cost of one step along every axis.
     halved : tuple of bool
@@ -38,24 +40,27 @@ class Level:
 
     r: Array
     c: Array
+    metric: str
     steps: tuple[float, ...]
-    halved: tuple[bool, ...]
+    halved: tuple[bool, ...] = ()
 
     def sharpest(self) -> float:
         """The largest lam at which this grid resolves the kernel."""
         return _BLUR / max(self.steps)
 
 
-def levels_of(r: Array, c: Array, steps: tuple[float, ...]) -> list[Level]:
+def levels_of(finest: Level) -> list[Level]:
     """The grid and its coarser ones, the finest first."""
+    r, c, metric, steps = finest.r, finest.c, finest.metric, finest.steps
+    twice = 4.0 if metric == "sqeuclidean" else 2.0  # what a step of two pixels costs
     found = []
     while True:
         halved = _to_halve(r.shape, steps)
-        found.append(Level(r, c, steps, halved))
+        found.append(Level(r, c, metric, steps, halved))
         if not any(halved):
             return found
         r, c = _halve(r, halved), _halve(c, halved)
-        steps = tuple(4.0 * w if half else w for w, half in zip(steps, halved, strict=True))
+        steps = tuple(twice * w if half else w for w, half in zip(steps, halved, strict=True))
 
 
 def _to_halve(shape: tuple[int, ...], steps: tuple[float, ...]) -> tuple[bool, ...]:

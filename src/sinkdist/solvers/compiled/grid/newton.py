@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.ground.grid_plan import GridPlan, Run, log_sum
+from sinkdist.ground.grid_plan import GridPlan, Kernel, Run, log_sum
 from sinkdist.interrupts import Stop
 from sinkdist.solvers.compiled.grid.preconditioner import Cosines, Preconditioner
 
-__all__ = ["State", "Target", "column_update", "converge", "row_potential"]
+__all__ = ["State", "Target", "column_update", "converge", "row_potential", "state_at"]
 
 Array = npt.NDArray[Any]
 
@@ -39,15 +39,15 @@ class Target:
     ----------
     r, c, log_r, log_c : ndarray
         Masses, and their logarithms, of the shape of the grid.
-    sharpness : tuple of float
-        ``lam`` times the cost of a step along every axis.
+    kernel : Kernel
+        ``exp(-lam M)``.
     """
 
     r: Array
     c: Array
     log_r: Array
     log_c: Array
-    sharpness: tuple[float, ...]
+    kernel: Kernel
     run: Run
     stop: Stop
 
@@ -65,24 +65,24 @@ class State:
 
 def row_potential(at: Target, psi: Array) -> Array:
     """``phi = log u`` after a row update."""
-    return at.log_r - log_sum(psi, at.sharpness, at.run)
+    return at.log_r - log_sum(psi, at.kernel, at.run)
 
 
 def column_update(at: Target, phi: Array) -> Array:
     """``psi - log c`` after a column update: smooth, and defined without mass as well."""
-    return -log_sum(phi, at.sharpness, at.run)
+    return -log_sum(phi, at.kernel, at.run)
 
 
 def converge(at: Target, psi: Array, tol: float, limit: int) -> State:
     """Newton's method until the error is at most ``tol``, or about ``limit`` reads are made."""
-    first = _SWEEPS if max(at.sharpness) > _WIDE else 1
+    first = _SWEEPS if max(at.kernel.sharpness) > _WIDE else 1
     psi, reads = _swept(at, psi, min(first, max(limit - 1, 0)))
-    state = best = _state(at, psi, reads)
+    state = best = state_at(at, psi, reads)
     cosines, failures = None, 0
     while state.error > tol and state.reads < limit and failures < _FAILURES:
         at.stop.check()
         if cosines is None:
-            cosines = Cosines.of(at.r.shape, at.sharpness)
+            cosines = Cosines.of(at.r.shape, at.kernel.sharpness)
         step, made = _newton_step(at, best, cosines, tol, limit - state.reads)
         state = _along(at, best, step, state.reads + made, limit)
         if state.error <= _LEAST_GAIN * best.error:
@@ -94,7 +94,7 @@ def converge(at: Target, psi: Array, tol: float, limit: int) -> State:
         least = best.error
         psi = state.psi if state.error < _WORSE * least else best.psi
         psi, made = _swept(at, psi, max(0, min(_SWEEPS * failures, limit - state.reads - 1)))
-        state = _state(at, psi, state.reads + made)
+        state = state_at(at, psi, state.reads + made)
         if state.error < least:
             failures = failures if state.error > _LEAST_GAIN * least else 0
             best = state
@@ -109,12 +109,12 @@ def _along(at: Target, start: State, step: Array, reads: int, limit: int) -> Sta
     Large steps are right where a whole region moves alike, and wrong where neighbours are torn
     apart; so the whole step is tried first, then one in which no log scaling moves far.
     """
-    state = _state(at, start.psi + step, reads)
+    state = state_at(at, start.psi + step, reads)
     if state.error <= _LEAST_GAIN * start.error or state.reads >= limit:
         return state
     if float(np.abs(step).max()) > _FARTHEST:
         clipped = np.clip(step, -_FARTHEST, _FARTHEST)
-        other = _state(at, start.psi + clipped, state.reads)
+        other = state_at(at, start.psi + clipped, state.reads)
         if other.error < state.error:
             return other
         state.reads = other.reads
@@ -129,9 +129,9 @@ def _swept(at: Target, psi: Array, sweeps: int) -> tuple[Array, int]:
     return psi, sweeps
 
 
-def _state(at: Target, psi: Array, reads: int) -> State:
+def state_at(at: Target, psi: Array, reads: int) -> State:
     """The plan of a potential, and how far its columns are off."""
-    plan = GridPlan.of(psi, at.sharpness, at.run)
+    plan = GridPlan.of(psi, at.kernel, at.run)
     columns = plan.spread(at.r)
     return State(psi, plan, columns, float(np.abs(columns - at.c).sum()), reads + 1)
 

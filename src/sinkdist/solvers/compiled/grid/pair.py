@@ -11,25 +11,41 @@ from sinkdist.solvers.compiled.grid.levels import Level
 from sinkdist.solvers.compiled.grid.newton import Target, column_update, row_potential
 from sinkdist.solvers.compiled.grid.solve import coarse_to_fine, target_of
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, RUNNING
-from sinkdist.solvers.outcome import ALGORITHM1, LOG, NEWTON, STATUS_FIXED, STATUS_OF, Outcome
+from sinkdist.solvers.outcome import (
+    ALGORITHM1,
+    LOG,
+    NEWTON,
+    RELAXED,
+    STATUS_FIXED,
+    STATUS_OF,
+    Outcome,
+)
 from sinkdist.solvers.prepared import Prepared
 
 __all__ = ["algorithm1", "to_tolerance"]
 
 _EPS = 2.0**-52
+RAN = {"sqeuclidean": NEWTON, "cityblock": RELAXED}  #: what solves a pair on each grid
 
 
 def to_tolerance(task: Prepared, grid: GridCosts, run: Run, r: Array, c: Array) -> Outcome:
     """Coarse to fine with Newton's method; plain sweeps where these were asked for."""
     lam, tol = task.member.lam, task.tol
     r, c = (np.ascontiguousarray(x).reshape(grid.sides) for x in (r, c))
+    level = Level(r, c, grid.metric, grid.steps)
     if task.solver.fallback == "newton":
-        state, target = coarse_to_fine(r, c, grid.steps, lam, tol, task.max_iter, run, task.stop)
-        psi, plan, error, reads, ran = state.psi, state.plan, state.error, state.reads, NEWTON
+        state, target = coarse_to_fine(level, lam, tol, task.max_iter, run, task.stop)
+        psi, plan, error, reads, ran = (
+            state.psi,
+            state.plan,
+            state.error,
+            state.reads,
+            RAN[grid.metric],
+        )
     else:
-        target = target_of(Level(r, c, grid.steps, ()), lam, run, task.stop)
+        target = target_of(level, lam, run, task.stop)
         psi, reads = _sweeps(target, tol, task.max_iter)
-        plan, ran = GridPlan.of(psi, target.sharpness, run), LOG
+        plan, ran = GridPlan.of(psi, target.kernel, run), LOG
         error = float(np.abs(plan.spread(r) - c).sum())
     phi = target.log_r - plan.log_sums
     error += _rounding(phi, psi)
@@ -43,12 +59,12 @@ def algorithm1(task: Prepared, grid: GridCosts, run: Run, r: Array, c: Array) ->
     lam, steps = task.member.lam, task.iterations
     assert steps is not None
     r, c = (np.ascontiguousarray(x).reshape(grid.sides) for x in (r, c))
-    target = target_of(Level(r, c, grid.steps, ()), lam, run, task.stop)
+    target = target_of(Level(r, c, grid.metric, grid.steps), lam, run, task.stop)
     phi = np.where(r > 0.0, np.log(np.count_nonzero(r)), -np.inf)
     for _ in range(steps):
         task.stop.check()
         phi = row_potential(target, target.log_c + column_update(target, phi))
-    plan = GridPlan.of(phi, target.sharpness, run)  # of the columns: costs are symmetric
+    plan = GridPlan.of(phi, target.kernel, run)  # of the columns: costs are symmetric
     psi = target.log_c - plan.log_sums
     error = float(np.abs(plan.spread(c) - r).sum()) + _rounding(phi, psi)
     value = float(np.vdot(c, plan.exponents()[1])) / lam
@@ -61,7 +77,7 @@ def _sweeps(at: Target, tol: float, limit: int) -> tuple[Array, int]:
     some = at.c > 0.0
     for made in range(1, limit + 1):
         at.stop.check()
-        new = at.log_c - log_sum(row_potential(at, psi), at.sharpness, at.run)
+        new = at.log_c - log_sum(row_potential(at, psi), at.kernel, at.run)
         error = float(np.abs(np.expm1(np.minimum(psi[some] - new[some], 700.0)) * at.c[some]).sum())
         if error <= tol:
             return psi, made

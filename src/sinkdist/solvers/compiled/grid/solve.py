@@ -2,8 +2,8 @@
 
 On a grid whose steps cost ``w`` the kernel is resolved up to ``lam = 1 / (2 w)``. Every coarse
 grid is solved there, loosely, and gives the next its potential; the finest one climbs from there
-to the wanted lam by factors of two. Potentials are nearly linear in ``1 / lam``, so two of them give
-the next.
+to the wanted lam by factors of two. Potentials are nearly linear in ``1 / lam``, so two of them
+give the next.
 """
 
 from __future__ import annotations
@@ -13,16 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.ground.grid_plan import Run
+from sinkdist.ground.grid_plan import Kernel, Run
 from sinkdist.interrupts import Stop
+from sinkdist.solvers.compiled.grid import newton, relaxed
 from sinkdist.solvers.compiled.grid.levels import Level, levels_of, refined
-from sinkdist.solvers.compiled.grid.newton import (
-    State,
-    Target,
-    column_update,
-    converge,
-    row_potential,
-)
+from sinkdist.solvers.compiled.grid.newton import State, Target, column_update, row_potential
 
 __all__ = ["coarse_to_fine", "target_of"]
 
@@ -31,20 +26,23 @@ Array = npt.NDArray[Any]
 _LOOSE = 1e-3  #: error on coarse grids, and at smaller lam
 _FACTOR = 2.0  #: from one lam to the next on the finest grid
 
+#: How a pair is solved on one grid, by the metric.
+CONVERGE = {"sqeuclidean": newton.converge, "cityblock": relaxed.converge}
+
 
 def target_of(level: Level, lam: float, run: Run, stop: Stop) -> Target:
     """A pair on one grid at one lam."""
     with np.errstate(divide="ignore"):
         logs = np.log(level.r), np.log(level.c)
-    return Target(level.r, level.c, *logs, tuple(lam * w for w in level.steps), run, stop)
+    kernel = Kernel(level.metric, tuple(lam * w for w in level.steps))
+    return Target(level.r, level.c, *logs, kernel, run, stop)
 
 
 def coarse_to_fine(
-    r: Array, c: Array, steps: tuple[float, ...], lam: float, tol: float, limit: int, run: Run,
-    stop: Stop,
-) -> tuple[State, Target]:  # fmt: skip
-    """Solve a pair on a grid; ``steps`` are the costs of a step along every axis."""
-    levels = levels_of(r, c, steps)
+    finest: Level, lam: float, tol: float, limit: int, run: Run, stop: Stop
+) -> tuple[State, Target]:
+    """Solve a pair on a grid."""
+    levels, converge = levels_of(finest), CONVERGE[finest.metric]
     stages = _stages(levels, lam)
     g, before, last = np.zeros(levels[-1].r.shape), None, stages[0][0]
     for k, (depth, at_lam) in enumerate(stages):
