@@ -7,5 +7,7 @@ axis is back in its place.
 windows      which sources matter to a run of targets, when costs are squared distances
 log_sums     log-sum-exp along lines, and the weights it is made of
 averages     means of anything under these weights, and the adjoint
+toeplitz     the inner loops of both
+cityblock    the same under cityblock distances, by recursions
 transforms   least costs along lines: exact distance transforms
 """

@@ -92,30 +92,43 @@ def costs_of_moves(
 ) -> None:  # fmt: skip
     """Means of ``costs_b + unit (i - b)^2 share_b``: what has been paid, and what this axis adds.
 
-    All terms are positive, so the sum is as accurate as its terms.
+    With the offset D of a window from its targets, ``(i - b)^2 = D^2 + 2 D x + x^2``: three tables.
     """
     n = out.shape[0]
     blocks, middle = low.shape[1], table.size // 2
-    row = np.empty((8, blocks * block))
+    once, twice = np.empty(table.size), np.empty(table.size)
+    for k in range(table.size):
+        once[k] = (k - middle) * table[k]
+        twice[k] = (k - middle) * once[k]
+    row, paid, part = np.empty((8, blocks * block)), np.empty(n), np.empty(n)
+    ones, twos, zeros = np.empty(block), np.empty(block), np.empty(block)
     for group in range(start, stop, 8):
         lines = min(8, stop - group)
         for k in range(lines):
             line = group + k
             for t in range(blocks):
                 w, b0, at, i0 = width[line, t], low[line, t], place[line, t], t * block
-                for i in range(i0, i0 + block):
-                    row[k, i] = 0.0
-                short = size[line, t] == w and block > 1
-                x = middle - block // 2 + w // 2
-                for b in range(w):
-                    paid, s = costs[line, b0 + b], unit * share[line, b0 + b]
+                for i in range(block):
+                    row[k, i0 + i] = zeros[i] = ones[i] = twos[i] = 0.0
+                if size[line, t] == w and block > 1:
+                    for b in range(w):
+                        paid[b] = weights[at + b] * costs[line, b0 + b]
+                        part[b] = weights[at + b] * share[line, b0 + b] * unit
+                    x = middle - block // 2 + w // 2
+                    add_sums(paid, 0, w, table, x, block, row[k], i0)
+                    add_sums(part, 0, w, table, x, block, zeros, 0)
+                    add_sums(part, 0, w, once, x, block, ones, 0)
+                    add_sums(part, 0, w, twice, x, block, twos, 0)
+                    off = float(i0 + block // 2 - b0 - w // 2)
                     for i in range(block):
-                        far = float(i0 + i - b0 - b)
-                        if short:
-                            e = weights[at + b] * table[x - b + i]
-                        else:
+                        row[k, i0 + i] += off * (off * zeros[i] + 2.0 * ones[i]) + twos[i]
+                else:
+                    for b in range(w):
+                        before, more = costs[line, b0 + b], unit * share[line, b0 + b]
+                        for i in range(block):
+                            far = float(i0 + i - b0 - b)
                             e = weights[at + b * block + i]
-                        row[k, i0 + i] += e * (paid + s * (far * far))
+                            row[k, i0 + i] += e * (before + more * (far * far))
         for i in range(n):
             for k in range(lines):
                 out[i, group + k] = row[k, i] * inverse[i, group + k]
