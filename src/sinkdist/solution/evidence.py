@@ -14,10 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError
+from sinkdist.ground.grid import GridCosts
+from sinkdist.ground.grid_plan import has_plan
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.solution import certificates, host_arrays
 from sinkdist.solution.certificates import Measures
-from sinkdist.solution.plans import Plan, SparsePlan, entropic_plan
+from sinkdist.solution.grid_certificates import (
+    bracket_on_grid,
+    measure_independence,
+    measure_on_grid,
+)
+from sinkdist.solution.plans import Plan, SparsePlan, entropic_plan, on_all_bins
+from sinkdist.solution.projection import projected, projected_on_grid
 from sinkdist.wording import option
 
 if TYPE_CHECKING:
@@ -29,6 +37,8 @@ Array = npt.NDArray[Any]
 Bounds = tuple[Any, Any]
 
 _PIECE = 1 << 20  #: entries of a plan that are formed together
+_MOST = 1 << 33  #: that are gone through one by one
+_INSTEAD = "Ask for some of its rows by plan_rows, or for the map that it makes by transport_map"
 _NOTHING = Measures(*[np.nan] * len(Measures._fields))
 
 
@@ -47,6 +57,12 @@ class Evidence(Protocol):
 
     def pieces(self, s: Solution, k: int) -> Iterator[SparsePlan]:
         """The positive entries of one pair's plan on the host, in pieces of some rows each."""
+
+    def rows(self, s: Solution, k: int, index: Array) -> Any:
+        """Some rows of one pair's plan."""
+
+    def projection(self, s: Solution, k: int, places: Array) -> Array:
+        """Where the mass of every row goes on average, on the host."""
 
     def costs_at(self, s: Solution, rows: Array, columns: Array) -> Array:
         """Costs of some moves, on the host."""
@@ -106,11 +122,26 @@ class HostEvidence:
             yield special.only(special.mass > 0.0)
             return
         rows, columns, _, _ = self._bins(k)
+        if rows.size * columns.size > _MOST:
+            raise _too_many(rows.size, columns.size)
         step = max(1, _PIECE // max(1, columns.size))
         for start in range(0, rows.size, step):
             some = rows[start : start + step]
             found = SparsePlan.of(self._plan_on(s, k, some, columns))
             yield found.placed(some, columns, s.ground.shape)
+
+    def rows(self, s: Solution, k: int, index: Array) -> Array:
+        """Some rows of one pair's plan, between all columns."""
+        order, back = np.unique(index, return_inverse=True)
+        return self._plan_on(s, k, order, np.arange(s.ground.shape[1]))[back]
+
+    def projection(self, s: Solution, k: int, places: Array) -> Array:
+        """Where the mass of every row goes on average."""
+        grid, lam = s.ground.as_grid, entry_of(s.lam, k)
+        if grid is not None and has_plan(grid, lam) and self._special(k) is None:
+            g = self._potentials(s, k)[1]
+            return projected_on_grid(grid, lam, g, row_of(self.r, k), places)
+        return projected(self.pieces(s, k), s.ground.shape[0], places)
 
     def costs_at(self, s: Solution, rows: Array, columns: Array) -> Array:
         """Costs of some moves."""
@@ -163,6 +194,13 @@ class HostEvidence:
         if rows.size == 0 or columns.size == 0:
             return _NOTHING
         f, g = self._potentials(s, k)
+        grid = self._grid(s, k)
+        if grid is not None:
+            r, c = (on_all_bins(x, bins, grid.bins, 0.0) for x, bins in ((r, rows), (c, columns)))
+            lam = entry_of(s.lam, k)
+            if lam == 0.0:
+                return measure_independence(grid, f, g, r, c)
+            return measure_on_grid(grid, lam, f, g, r, c)
         M, P = s.ground.block(rows, columns), self._plan_on(s, k, rows, columns)
         lam, known = entry_of(s.lam, k), self._known(k)
         f, g, total = f[rows], g[columns], None
@@ -181,10 +219,21 @@ class HostEvidence:
         if np.isnan(pair.value) or lam == np.inf:
             return pair.lower, pair.upper
         rows, columns, r, c = self._bins(k)
+        grid = self._grid(s, k)
+        if grid is not None:
+            r, c = (on_all_bins(x, bins, grid.bins, 0.0) for x, bins in ((r, rows), (c, columns)))
+            return bracket_on_grid(grid, pair, lam, r, c)
         low, high = certificates.bracket_of_penalised(
             host_arrays, pair, s.ground.block(rows, columns), np.array([lam]), r[None], c[None]
         )
         return float(low[0]), float(high[0])
+
+    def _grid(self, s: Solution, k: int) -> GridCosts | None:
+        """The grid, for a pair whose certificates need no matrix."""
+        grid, lam = s.ground.as_grid, entry_of(s.lam, k)
+        if grid is None or self._special(k) is not None:
+            return None
+        return grid if has_plan(grid, lam or 1.0 / grid.max) else None
 
     def _known(self, k: int) -> tuple[float, float] | None:
         """What the solver has proven already."""
@@ -192,6 +241,9 @@ class HostEvidence:
 
     def _plan(self, s: Solution, k: int) -> npt.NDArray[np.float64]:
         """The plan of one pair, in the form that its lam asks for."""
+        grid = s.ground.as_grid
+        if grid is not None and not grid.has_matrix:
+            raise grid.refusal("entries of the plan", _INSTEAD)
         lam, special = entry_of(s.lam, k), self._special(k)
         if special is not None:
             return special.dense(s.ground.matrix, lam)
@@ -233,6 +285,14 @@ class HostEvidence:
     @property
     def _n(self) -> int:
         return self.c.n if self.r.is_vector else self.r.n
+
+
+def _too_many(rows: int, columns: int) -> InputError:
+    """The error for plans with more entries than anyone would wait for."""
+    return InputError(
+        f"This plan has {rows:,} x {columns:,} entries between bins with mass, too many to go "
+        f"through one by one. {_INSTEAD}."
+    )
 
 
 def entry_of(numbers: Any, k: int) -> float:

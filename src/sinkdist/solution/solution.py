@@ -19,6 +19,7 @@ from sinkdist.solution.certificates import Measures
 from sinkdist.solution.evidence import Evidence, HostEvidence
 from sinkdist.solution.moves import check_top, largest_moves, names_of_bins
 from sinkdist.solution.plans import Plan
+from sinkdist.solution.projection import read_places, read_rows
 from sinkdist.solution.sparse import ThresholdedPlan, check_threshold, thresholded
 from sinkdist.solution.status import Status
 
@@ -131,6 +132,59 @@ class Solution:
         """
         least = check_threshold(threshold)
         return self._evidence.each(lambda k: self._thresholded(k, least))
+
+    def plan_rows(self, rows: Any) -> Any:
+        """Some rows of the coupling, without forming the others.
+
+        Parameters
+        ----------
+        rows : int or sequence of int
+            Bins of the first histogram.
+
+        Returns
+        -------
+        ndarray
+            Of shape (d',) for one row, else (rows, d'); for many pairs a list with one of each.
+
+        Examples
+        --------
+        >>> import sinkdist as sd
+        >>> s = sd.solve([0.5, 0.5], [0.2, 0.8], [[0, 1], [1, 0]], lam=10)
+        >>> s.plan_rows(1).round(6)
+        array([3.e-06, 5.e-01])
+        """
+        index, alone = read_rows(rows, int(self.ground.shape[0]))
+        evidence = self._evidence
+
+        def some(k: int) -> Any:
+            found = evidence.rows(self, k, index)
+            return found[0] if alone else found
+
+        return evidence.each(some)
+
+    def transport_map(self, places: Any = None) -> Any:
+        """Where the mass of every bin goes on average: the barycentric projection of the plan.
+
+        Parameters
+        ----------
+        places : array_like, shape (d', dimension), optional
+            Places of the bins of the second histogram; on a grid those of its pixels by default,
+            their indices times the spacing.
+
+        Returns
+        -------
+        ndarray of shape (d, dimension)
+            NaN for bins without mass; for many pairs a list with one of each.
+
+        Examples
+        --------
+        >>> import sinkdist as sd
+        >>> s = sd.solve([0.5, 0.5, 0], [0, 0.5, 0.5], sd.Ground.grid(3), lam=float("inf"))
+        >>> s.transport_map().ravel()
+        array([ 2.,  1., nan])
+        """
+        found = read_places(places, getattr(self.ground, "pixels", None), int(self.ground.shape[1]))
+        return self._evidence.each(lambda k: self._evidence.projection(self, k, found))
 
     def moves(self, top: int | None = 20, names: Any = None) -> Any:
         """The largest movements of mass, as a table: from, to, mass, cost.

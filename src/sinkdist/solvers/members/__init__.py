@@ -18,6 +18,7 @@ from sinkdist.interrupts import beside_main
 from sinkdist.kernels.compiled import Array
 from sinkdist.problem.masses import MassPenalty
 from sinkdist.problem.strength import Strength
+from sinkdist.solvers.local import part_of, solve_on_part
 from sinkdist.solvers.members.base import Member, Solved
 from sinkdist.solvers.members.constrained import Constrained
 from sinkdist.solvers.members.exact import Exact
@@ -61,7 +62,10 @@ def member_of(strength: Strength, mass_penalty: MassPenalty | None = None) -> Me
 
 def solve_pair(task: Prepared, r: Array, c: Array) -> Solved:
     """One pair; the outcome, and the bins with mass of both sides (None for all)."""
-    outcome, rows, columns = task.member.solve_pair(task, r, c)
+    if task.ground.is_dense or not task.member.needs_matrix(task):
+        outcome, rows, columns = task.member.solve_pair(task, r, c)
+    else:
+        outcome, rows, columns = solve_on_part(task, r, c)
     if task.unit != 1.0:
         outcome.in_units_of(task.unit, task.asked_lam)
     return outcome, rows, columns
@@ -78,7 +82,15 @@ def solve_interruptibly(task: Prepared, r: Array, c: Array) -> Solved:
 def solve_batch(task: Prepared, R: Array, C: Array) -> Answers:
     """Answer the pairs ``(R, C)``; ``R`` has one row, shared, or one per pair; no row is empty."""
     answers = Answers.blank(C.shape[0], task.ground.shape, task.member.lam, task.keep_potentials)
-    task.member.solve_batch(task, R, C, answers)
+    if task.ground.is_dense or not task.member.needs_matrix(task):
+        task.member.solve_batch(task, R, C, answers)
+    else:
+        part, left, right = part_of(task, R, C)
+        some = Answers.blank(
+            len(right), part.task.ground.shape, task.member.lam, answers.f is not None
+        )
+        task.member.solve_batch(part.task, left, right, some)
+        part.give(some, answers)
     if task.unit != 1.0:
         answers.in_units_of(task.unit, task.asked_lam)
     return answers

@@ -104,14 +104,22 @@ class Member(ABC):
         if not (wishes.as_given or least <= ground.max <= most or ground.max == 0.0):
             unit = 2.0 ** math.frexp(ground.max)[1]
             member = self.in_unit(unit)
-            ground = ground.moved("moderate", lambda costs: problem.ground.scaled(unit))
+            ground = ground.moved("moderate", lambda costs: costs.scaled(unit))
         stop = problem.stopping
+        operators = member._operators(ground, problem.dtype, wishes) if ground.is_dense else {
+            "metric": ground.is_made_metric, "local": (problem.dtype, wishes),
+            "workers": wishes.workers if wishes.pairs == 1 else 1,
+        }  # fmt: skip
         return Prepared(
             ground, member, problem.solver, stop.tol, stop.max_iter, stop.iterations,
             wishes.keep_potentials, wishes.need_error, Stop(), unit,
             None if math.isnan(self.lam) else self.lam,
-            **member._operators(ground, problem.dtype, wishes),
+            **operators,
         )  # fmt: skip
+
+    def needs_matrix(self, task: Prepared) -> bool:
+        """Whether pairs are solved on a matrix of costs: of all, or between the bins they use."""
+        return True
 
     def _operators(self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes) -> dict[str, Any]:
         """Fields of `Prepared` that this member needs beside the usual ones."""

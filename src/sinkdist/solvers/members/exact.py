@@ -52,6 +52,10 @@ class Exact(Member):
     def _operators(self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes) -> dict[str, Any]:
         return {"metric": knows_metric(ground, wishes)}
 
+    def needs_matrix(self, task: Prepared) -> bool:
+        """Not where there is a closed form."""
+        return task.ground.structure is None
+
     def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
         """One pair on all bins."""
         if not task.keep_potentials and task.ground.structure is None:
