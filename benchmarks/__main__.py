@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks import (
     converged_batches,
+    exact,
     family,
     machine,
     many_pairs,
@@ -19,7 +20,7 @@ from benchmarks import (
     readme,
     startup,
 )
-from benchmarks.table import Row, Section, markdown
+from benchmarks.table import Row, Section, as_data, as_json, markdown
 
 RESULTS = Path(__file__).parent / "results"
 COMPARISONS = {
@@ -29,6 +30,7 @@ COMPARISONS = {
     "converged_batches": converged_batches.measure,
     "family": family.measure,
     "one_pair": one_pair.measure,
+    "exact": exact.measure,
 }
 
 
@@ -50,27 +52,6 @@ def as_markdown(found: machine.Machine, sections: list[Section], date: str, quic
     return "\n".join(lines) + "\n" + "\n".join(markdown(section) for section in sections)
 
 
-def section_as_data(section: Section) -> dict[str, Any]:
-    """A comparison, every row with its ratio and verdict."""
-    rows = [
-        dataclasses.asdict(row) | {"ratio": row.ratio, "passed": row.passed} for row in section.rows
-    ]
-    return {
-        "name": section.name, "title": section.title, "remarks": section.remarks, "rows": rows
-    }  # fmt: skip
-
-
-def as_json(found: machine.Machine, sections: list[Section], date: str, quick: bool) -> str:
-    """The same as data."""
-    report = {
-        "date": date,
-        "quick": quick,
-        "machine": dataclasses.asdict(found),
-        "sections": [section_as_data(section) for section in sections],
-    }
-    return json.dumps(report, indent=1) + "\n"
-
-
 def renewed(report: dict[str, Any], sections: list[Section], commit: str, date: str) -> str:
     """The last full report as Markdown, some of its sections replaced, which say when and where.
 
@@ -81,8 +62,7 @@ def renewed(report: dict[str, Any], sections: list[Section], commit: str, date: 
         when = f"Measured on {date} at commit {commit}, after the other tables."
         section = dataclasses.replace(section, remarks=(*section.remarks, when))
         report["sections"] = [
-            section_as_data(section) if old["name"] == section.name else old
-            for old in report["sections"]
+            as_data(section) if old["name"] == section.name else old for old in report["sections"]
         ]
     found = machine.Machine(**report["machine"])
     everything = [

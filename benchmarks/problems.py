@@ -64,12 +64,16 @@ def _distances(points: Array) -> Array:
     return np.asarray(matrix / np.median(matrix))
 
 
+def random_points(d: int, seed: int = 0) -> Array:
+    """Points of the paper's section 5.3: d of them, normal, in d / 10 dimensions."""
+    return np.random.default_rng([seed, d]).normal(size=(d, max(d // 10, 2)))
+
+
 @lru_cache(maxsize=2)
 def ground(kind: str, d: int, seed: int = 0) -> Array:
     """Cost of median 1: ``random`` is the paper's section 5.3, ``grid`` a square of pixels."""
     if kind == "random":
-        points = np.random.default_rng([seed, d]).normal(size=(d, max(d // 10, 2)))
-        return _distances(points)
+        return _distances(random_points(d, seed))
     if kind == "grid":
         side = round(d**0.5)
         if side * side != d:

@@ -7,8 +7,11 @@ the ratio is theirs over ours, and a target is the least ratio that passes.
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,27 @@ def markdown(section: Section) -> str:
         lines.append(_line([case, wrong or seconds(ours), *said]))
     lines += ["", *(f"- {remark}" for remark in section.remarks)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def as_data(section: Section) -> dict[str, Any]:
+    """A comparison as data, every row with its ratio and verdict."""
+    rows = [
+        dataclasses.asdict(row) | {"ratio": row.ratio, "passed": row.passed} for row in section.rows
+    ]
+    return {
+        "name": section.name, "title": section.title, "remarks": section.remarks, "rows": rows
+    }  # fmt: skip
+
+
+def as_json(found: Any, sections: list[Section], date: str, quick: bool) -> str:
+    """Tables as data; ``found`` is the machine, a record."""
+    report = {
+        "date": date,
+        "quick": quick,
+        "machine": dataclasses.asdict(found),
+        "sections": [as_data(section) for section in sections],
+    }
+    return json.dumps(report, indent=1) + "\n"
 
 
 def _line(cells: Sequence[str]) -> str:

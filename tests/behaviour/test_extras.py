@@ -25,8 +25,8 @@ sys.meta_path[:] = map(WithoutSome, sys.meta_path)
 """
 
 OPTIONAL = {
-    "dask", "distributed", "filelock", "fsspec", "google_crc32c", "matplotlib", "pandas", "psutil",
-    "pyarrow", "rich", "sklearn", "typer", "zarr",
+    "dask", "distributed", "filelock", "fsspec", "google_crc32c", "matplotlib", "ot", "pandas",
+    "psutil", "pyarrow", "rich", "sklearn", "typer", "zarr",
 }  # fmt: skip
 
 SETUP = """
@@ -101,6 +101,9 @@ CORE = """
 solution = sd.solve(X[0], X[1], M, lam=9)
 assert solution.value > 0
 assert sd.distance(X[0], X[1], M, lam=9) > 0 and sd.distance(X[0], X[1], M, lam=np.inf) > 0
+steep = np.square(M)  # no closed form
+assert sd.distance(X[0], X[1], steep, lam=np.inf) > 0
+assert sd.solve(X[0], X[1], steep, lam=np.inf).solver == "simplex"
 D = sd.pairwise(X, ground=M, lam=9, progress=True)
 assert D.shape == (2, 2) and D[0, 1] > 0
 assert sd.pairwise(X, ground=M, alpha=0.5).shape == (2, 2)

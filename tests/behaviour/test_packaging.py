@@ -35,7 +35,7 @@ NOT_AT_IMPORT = {
     "zarr",
 }
 
-CORE = {"numpy", "scipy", "numba", "threadpoolctl", "array-api-compat", "POT"}
+CORE = {"numpy", "scipy", "numba", "threadpoolctl", "array-api-compat"}
 EXTRAS = {
     "store": {"zarr", "google-crc32c", "filelock"},
     "cli": {"typer", "rich"},

@@ -11,4 +11,5 @@ dual         the dual of the exact distance of one pair, for its certificates
 block        the elementwise halves of sweeps over a block of pairs
 binwise      sums over bins for all pairs of two blocks of histograms
 triangles    all triangles of a square cost matrix
+grid/        lines of pixels, one axis at a time
 """

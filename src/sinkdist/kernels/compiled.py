@@ -57,15 +57,20 @@ def compiled(kernel: _Kernel) -> _Kernel:
     return _compiled(kernel, FASTMATH)
 
 
-def shared(*signature: Any, reorder: bool = True) -> Callable[[_Kernel], _Kernel]:
+def shared(
+    *signature: Any, reorder: bool = True, allocates: bool = True
+) -> Callable[[_Kernel], _Kernel]:
     """Compile for one signature: for kernels that others call, which begin with `one_version`.
 
     Without ``reorder`` sums stay as written: for kernels whose order of operations is their
-    accuracy.
+    accuracy. A kernel that makes no arrays and says so (``allocates``) counts no references to
+    those it is given: Numba's counters are atomic, and a handful of them, on the way in and out,
+    takes as long as a short kernel.
     """
 
     def decorate(kernel: _Kernel) -> _Kernel:
-        dispatcher = _compiled(kernel, FASTMATH if reorder else FASTMATH - {"reassoc"})
+        flags = FASTMATH if reorder else FASTMATH - {"reassoc"}
+        dispatcher = _compiled(kernel, flags, allocates=allocates)
         if not INTERPRETED:
             cast("Any", dispatcher).declared = signature
         return dispatcher
@@ -99,7 +104,10 @@ one_version: Callable[[], None] = (
 
 
 def _compiled(
-    kernel: _Kernel, fastmath: set[str], inline: Literal["never", "always"] = "never"
+    kernel: _Kernel,
+    fastmath: set[str],
+    inline: Literal["never", "always"] = "never",
+    allocates: bool = True,
 ) -> _Kernel:
     """Numba's dispatcher, under the signature of the function it compiles."""
     dispatcher = cast("Any", njit)(
@@ -110,6 +118,7 @@ def _compiled(
         error_model="numpy",
         inline=inline,
         no_cfunc_wrapper=True,
+        _nrt=allocates,
     )
     if not INTERPRETED:
         _load_callees_first(dispatcher)

@@ -15,7 +15,7 @@ from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.interrupts import Stop
 from sinkdist.pairs.job import job_of, mean_support
-from sinkdist.pairs.matched import TILE_PAIRS, Postprocess, dense_rows, empty_rows
+from sinkdist.pairs.matched import Postprocess, empty_rows, pairs_at_once, some_rows
 from sinkdist.problem.problem import Problem
 from sinkdist.scale import threads
 from sinkdist.scale.job import TileResult, check_matrix
@@ -55,11 +55,12 @@ class AllPairs:
     ) -> None:  # fmt: skip
         self.problem, self.A, self.B = problem, A, B
         self.one_family = one_family
-        self.upper = one_family and problem.ground.is_symmetric
+        self.upper = one_family and problem.ground.is_symmetric and problem.member.is_symmetric
         self.need_error = need_error
         self.workers = workers
         self.postprocess = postprocess
-        order = support_order(B.rows)
+        # Neighbours that share their bins are of use only to pairs that are solved together.
+        order = np.arange(B.n) if problem.member.reads_sparse else support_order(B.rows)
         self.order = order[~empty_rows(B)[order]]
         self._names = identities(A, B) if problem.options.coincidence else None
 
@@ -86,7 +87,8 @@ class AllPairs:
     def solve(self, batch: RowBatch) -> Answers:
         """Answer the pairs of a row batch."""
         i = np.array([batch.i])
-        left, right = _rows(self.A, i, self.reads_sparse), _rows(self.B, batch.j, self.reads_sparse)
+        as_stored = self.reads_sparse
+        left, right = some_rows(self.A, i, as_stored), some_rows(self.B, batch.j, as_stored)
         part = solve_batch(self.task, left, right)
         if self.postprocess is not None:
             self.postprocess(part, left, right, i, batch.j)
@@ -100,7 +102,8 @@ class AllPairs:
         down, across = tile.rows.start, tile.columns.start
         order = self.order[(self.order >= across) & (self.order < tile.columns.stop)]
         upper = self.upper and tile.is_diagonal
-        for batch in row_batches(self._rows(tile.rows), order, TILE_PAIRS, upper=upper):
+        size = pairs_at_once(self.problem.ground)
+        for batch in row_batches(self._rows(tile.rows), order, size, upper=upper):
             if self.stop.is_set():
                 break
             part, j = self.solve(batch), batch.j - across
@@ -131,11 +134,6 @@ class AllPairs:
     def __reduce__(self) -> Any:
         kept = {k: v for k, v in self.__dict__.items() if k != "task"}
         return AllPairs.__new__, (AllPairs,), kept
-
-
-def _rows(family: Histograms, index: Array, as_stored: bool) -> Any:
-    """Some rows of a family, dense unless they may be as they are stored."""
-    return family.rows[index] if as_stored else dense_rows(family, index)
 
 
 def all_pairs(pairs: AllPairs, workers: int) -> tuple[Any, Tally]:

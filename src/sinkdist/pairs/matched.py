@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sinkdist.ground import Ground
 from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.inputs.messages import unmatched
@@ -23,9 +24,10 @@ __all__ = [
     "TILE_PAIRS",
     "Postprocess",
     "coincide",
-    "dense_rows",
     "empty_rows",
     "matched",
+    "pairs_at_once",
+    "some_rows",
 ]
 
 Array = npt.NDArray[Any]
@@ -33,6 +35,12 @@ Array = npt.NDArray[Any]
 Postprocess = Callable[[Answers, Array, Array, Array, Array], None]
 
 TILE_PAIRS = 512  #: solved together: enough for products at full speed, few enough for the cache
+_ROWS = 1 << 23  #: masses of the histograms of a batch, where bins are so many that it matters
+
+
+def pairs_at_once(ground: Ground) -> int:
+    """How many pairs a batch has: fewer where histograms are large."""
+    return max(1, min(TILE_PAIRS, _ROWS // max(ground.shape)))
 
 
 def matched(
@@ -50,11 +58,11 @@ def matched(
         pairs, task.ground.shape, task.member.lam, task.keep_potentials and not postprocess
     )
     full = np.flatnonzero(~(empty_rows(R) | empty_rows(C)))
+    alone = task.member.reads_sparse and postprocess is None
 
     def work(chosen: Array) -> None:
-        left = dense_rows(R, None if R.is_vector else chosen)
-        right = dense_rows(C, None if C.is_vector else chosen)
-        right = right if len(right) == chosen.size else right.repeat(chosen.size, 0)
+        left = some_rows(R, slice(None) if R.is_vector else chosen, alone)
+        right = some_rows(C, np.zeros(chosen.size, int) if C.is_vector else chosen, alone)
         part = solve_batch(task, left, right)
         if postprocess is not None:
             first = np.zeros(1, int) if R.is_vector else chosen
@@ -62,7 +70,9 @@ def matched(
         answers.put_tile(chosen, part)
         counter.add(chosen.size, Tally.of(part.status, part.error))
 
-    size = min(TILE_PAIRS, -(-full.size // workers)) or 1
+    # Pairs that are solved one by one differ in what they take: threads share smaller tiles.
+    pieces = 4 * workers if alone and workers > 1 else workers
+    size = min(pairs_at_once(task.ground), -(-full.size // pieces)) or 1
     tiles = (full[k : k + size] for k in range(0, full.size, size))
     with counting(progress, full.size, SHORT) as counter:
         threads.run(tiles, work, workers, task.stop)
@@ -75,9 +85,9 @@ def coincide(R: Histograms, C: Histograms) -> Array:
     return np.asarray((first == second) & ~(empty_rows(R) | empty_rows(C)))
 
 
-def dense_rows(family: Histograms, index: Array | None) -> Array:
-    """Dense rows; None for all of them."""
-    return family.dense(slice(None) if index is None else index)
+def some_rows(family: Histograms, index: Array | slice, as_stored: bool) -> Any:
+    """Some rows of a family, dense unless they may be as they are stored."""
+    return family.rows[index] if as_stored else family.dense(index)
 
 
 def empty_rows(family: Histograms) -> Array:

@@ -73,7 +73,8 @@ class Problem:
         """What decides the result beside the histograms and the ground, as JSON."""
         used = {
             "solver": self.solver.name, "dtype": str(self.dtype),
-            "iterations": self.stopping.iterations, **self.member.facts(self.stopping),
+            "iterations": self.stopping.iterations, "mass_penalty": None,
+            **self.member.facts(self.stopping),
         }  # fmt: skip
         named = [name for name in deciding(type(self.options)) if name != "reg"]  # lam says it
         facts = {name: used.get(name, getattr(self.options, name)) for name in named}

@@ -78,6 +78,8 @@ class SparseRows(NamedTuple):
     @property
     def most(self) -> int:
         """Bins with mass in a row, at most."""
+        if self.start.size == 2:  # one row, as often as not
+            return self.bins.size
         return int(np.diff(self.start).max(initial=0))
 
 
@@ -92,8 +94,11 @@ def sparse_rows(H: Any) -> SparseRows:
     """
     if isinstance(H, np.ndarray):
         H = in_double(H)
+        if len(H) == 1:
+            bins = np.flatnonzero(H[0])
+            return SparseRows(np.array([0, bins.size]), bins, H[0][bins])
         occupied = H != 0.0
-        bins = np.nonzero(occupied)[1]
+        bins = np.ascontiguousarray(np.nonzero(occupied)[1])  # kernels take no strided ones
         start = np.zeros(len(H) + 1, np.int64)
         np.cumsum(np.count_nonzero(occupied, axis=1), out=start[1:])
         return SparseRows(start, bins, H[occupied])

@@ -13,7 +13,7 @@ from sinkdist.inputs.array_context import ArrayContext, context_of
 from sinkdist.inputs.flags import flag
 from sinkdist.pairs.arrays import reading
 from sinkdist.pairs.arrays.reading import Costs, Family
-from sinkdist.problem import stopping, strength
+from sinkdist.problem import masses, stopping, strength
 from sinkdist.problem.options import Options
 from sinkdist.problem.stopping import Stopping
 from sinkdist.solution.reductions import Array
@@ -90,6 +90,12 @@ def read(
         dtype, tol=options.tol, max_iter=options.max_iter, iterations=options.iterations,
         solver=solver.name,
     )  # fmt: skip
+    if masses.read(options.mass_penalty) is not None:
+        raise InputError(
+            "The {} option is for NumPy arrays: bring these to the host first, as by "
+            "numpy.asarray.",
+            option("mass_penalty"),
+        )
     member = member_of(strength.read(lam=options.lam, reg=options.reg, alpha=options.alpha))
     member.check(stop.iterations, solver.name)
 

@@ -19,6 +19,7 @@ from sinkdist.pairs.arrays.call import Call
 from sinkdist.pairs.arrays.pairs import Solved
 from sinkdist.solution.certificates import Measures, bracket, bracket_of_penalised, measure
 from sinkdist.solution.plans import SparsePlan
+from sinkdist.solution.projection import projected
 from sinkdist.solution.reductions import Array, entropy
 from sinkdist.solution.solution import Solution
 from sinkdist.solution.status import Status
@@ -104,6 +105,17 @@ class ArrayEvidence:
             raise _not_known()
         yield SparsePlan.of(np.asarray(P, dtype=np.float64)[0])
 
+    def rows(self, s: Solution, k: int, index: npt.NDArray[Any]) -> Array:
+        """Some rows of one pair's plan."""
+        M, R = self.call.costs.matrix, self.R if self.R.shape[0] == 1 else self.R[k : k + 1, :]
+        found = self._plans(M, R, self.C[k : k + 1, :], k, k + 1)[0, ...]
+        chosen = self.xp.take(found, self.call.context.put(index), axis=0)
+        return self.call.context.cast(chosen, self.call.dtype)
+
+    def projection(self, s: Solution, k: int, places: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Where the mass of every row goes on average, on the host."""
+        return projected(self.pieces(s, k), int(s.ground.shape[0]), places)
+
     def costs_at(self, s: Solution, rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> Any:
         """Costs of some moves, fetched from the device."""
         M = self.call.context.host(self.call.context.constant(self.call.costs.matrix))
@@ -114,6 +126,12 @@ class ArrayEvidence:
     def objective(self, s: Solution) -> Array:
         """``<P, M> - h(P) / lam``; differentiable."""
         return self.shaped(self.solved.answer.objective)
+
+    def objective_bounds(self, s: Solution) -> tuple[Array, Array]:
+        """None of these arrays has them."""
+        raise InputTypeError(
+            "objective_bounds are for NumPy arrays; others have gap and emd_bounds."
+        )
 
     def entropy(self, s: Solution) -> Array:
         """``h(P)``: lam times what the objective lacks of the value; differentiable."""

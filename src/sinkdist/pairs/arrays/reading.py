@@ -150,7 +150,7 @@ def read_costs(context: ArrayContext, ground: Any, dtype: np.dtype[Any]) -> Cost
         ground = Ground.of(ground)
         require_range(ground.max, dtype)
         place = (context.kind, str(context.device), dtype.name)
-        matrix = ground.moved(place, lambda costs: context.put(costs, dtype))
+        matrix = ground.moved(place, lambda costs: context.put(costs.dense, dtype))
         return Costs(matrix, ground, ground.max, ground)
     if ground.ndim != 2 or 0 in ground.shape:
         Ground(np.empty(tuple(ground.shape)))  # raises, and says why

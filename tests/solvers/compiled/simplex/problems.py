@@ -23,7 +23,7 @@ def problem(m, n, seed=0, costs=None):
         coarse=np.empty((0, 0), np.float32), single=np.empty(0, np.float32),
         flow=np.zeros(nodes, np.int64), potential=np.zeros(nodes),
         links=np.zeros((LINKS, nodes), np.uint32), order=np.zeros(nodes, np.uint32),
-        scratch=np.zeros(2 * nodes + 8), stop=np.zeros(1, np.int64),
+        scratch=np.zeros(2 * nodes + 64), stop=np.zeros(1, np.int64),
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ def optimise(p, enough=np.inf):
 
 
 def with_coarse(p):
-    p.coarse, p.single = p.C.astype("f4"), np.empty(p.first + p.width + 4, np.float32)
+    p.coarse, p.single = p.C.astype("f4"), np.empty(p.first + p.width, np.float32)
     return p
 
 

@@ -11,9 +11,12 @@ from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
 from sinkdist.solution.plans import SparsePlan
 from sinkdist.solvers.bins import SparseRows
-from sinkdist.solvers.compiled.simplex.pairs import ABANDONED, SOLVED, Space, transport_each
+from sinkdist.solvers.compiled.simplex.pairs import ABANDONED, SOLVED, transport_each, work_space
 
 __all__ = ["Transported", "transport"]
+
+#: In place of potentials and moves that are not wanted.
+_NOTHING = np.empty((0, 0)), np.empty((0, 0)), np.empty((0, 2, 0), np.int64), np.empty((0, 0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,17 +81,18 @@ def transport(
     """
     pairs, m, n = C.start.size - 1, R.most, C.most
     value, error, lower, upper = np.empty((4, pairs))
-    pivots, state = np.zeros(pairs, np.int64), np.zeros(pairs, np.int64)
-    F, G = (np.full((pairs if keep else 0, d), -np.inf) for d in M.shape)
-    entries = m + n + min(m, n) + 1 if keep else 0
-    moves = np.empty((pairs if keep else 0, 2, entries), np.int64)
-    moved = np.empty((pairs if keep else 0, entries))
+    pivots, state = np.zeros((2, pairs), np.int64)
+    F, G, moves, moved = _NOTHING
+    if keep:
+        F, G = (np.full((pairs, d), -np.inf) for d in M.shape)
+        entries = m + n + min(m, n) + 1
+        moves, moved = np.empty((pairs, 2, entries), np.int64), np.empty((pairs, entries))
     unit = 0.5 ** math.frexp(top)[1] if top > 0.0 else 1.0
     transport_each(
         M, *R, *C, 0, pairs, metric, unit, top * unit,
         np.full(pairs, np.inf) if enough is None else enough,
         value, lower, upper, error, pivots, state, F, G, moves, moved, stop.flag,
-        *Space(m, n).arrays(),
+        *work_space(m, n),
     )  # fmt: skip
     stop.check()
     return Transported(

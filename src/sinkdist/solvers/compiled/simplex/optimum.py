@@ -13,12 +13,12 @@ from numba import types
 
 from sinkdist.kernels.compiled import FLOAT, INT, MATRIX, VECTOR, Array, one_version, shared
 from sinkdist.solvers.compiled.simplex.pricing import (
+    ROWS,
     SINGLE_MATRIX,
     SINGLE_VECTOR,
-    column_of,
-    column_of_single,
+    best_move,
+    best_move_single,
     row_minima,
-    row_minima_single,
 )
 from sinkdist.solvers.compiled.simplex.start import take_cheapest, whole_masses
 from sinkdist.solvers.compiled.simplex.tree import NODES, WHOLE, build, exchange, set_potentials
@@ -29,6 +29,7 @@ TOL = 2.0**-44  #: of the range of potentials: reduced costs above minus this co
 COARSE = 2.0**-18  #: the same for pricing in single precision
 REFRESHES = 20  #: times that potentials are computed afresh
 PIVOTS = 200  #: for each row and column; more means that rounding leads in circles
+REST = 7  #: rounds, at most, that rows without a candidate are passed over
 ROUNDS = 2  #: through all rows, after which it is asked whether the distance is large enough
 ABANDONED = 2**62  #: in place of a number of pivots
 
@@ -36,6 +37,7 @@ ABANDONED = 2**62  #: in place of a number of pivots
 @shared(
     MATRIX, SINGLE_MATRIX, INT, INT, VECTOR, WHOLE, VECTOR, SINGLE_VECTOR, NODES,
     types.uint32[::1], VECTOR, FLOAT, WHOLE,
+    allocates=False,
 )  # fmt: skip
 def optimise(
     C: Array, coarse: Array, m: int, n: int, mass: Array, flow: Array, potential: Array,
@@ -48,39 +50,34 @@ def optimise(
     """
     one_version()
     first, width = C.shape
-    whole_masses(mass[:m], m + 1, 1, 0, flow[:m])
-    whole_masses(mass[first : first + n], m + 1, 0, m, flow[first : first + n])
+    nothing = m - m  # a literal 0 has a type of its own: a version of every callee
+    whole_masses(mass[:m], m + 1, nothing + 1, nothing, flow[:m])
+    whole_masses(mass[first : first + n], m + 1, nothing, m, flow[first : first + n])
     root = take_cheapest(C, m, n, mass, flow, potential, links, order, scratch)
     build(links, order, m + n - 1, root)
-    w, least = potential[first : first + width], scratch[:4]
-    for j in range(width):
-        w[j] = 0.0
+    for x in range(first + width):
+        potential[x] = 0.0  # of padding; `set_potentials` gives all others theirs
     pivots = 0
     if coarse.shape[0] > 0:
-        pivots = _coarsely(C, coarse, m, n, flow, potential, single, links, root, stop)
+        pivots = _coarsely(C, coarse, m, n, flow, potential, single, links, order, root, stop)
     rounds = 0
     most = PIVOTS * (m + n) + 1000
     for _ in range(REFRESHES):
         tol = TOL * set_potentials(links, C, first, root, potential)
-        i, clean, before = 0, 0, pivots
-        while clean < first:
-            row_minima(C, w, i, least)
-            best, row = -tol, -1
-            for k in range(4):
-                reduced = least[k] - potential[i + k]
-                if reduced < best and i + k < m:
-                    best, row = reduced, i + k
-            clean += 4
-            if row >= 0:
+        i, clean, before = nothing, 0, pivots
+        while clean < m:
+            row, column, reduced = best_move(C, potential, i, -tol)
+            clean += ROWS
+            if column >= 0:
                 clean = 0
-                column = column_of(C[row], w, least[row - i])
-                exchange(
-                    links, flow, potential, single[:0], first, m + n, row, first + column, best
-                )
                 pivots += 1
+                exchange(
+                    links, flow, potential, single[:0], first, m + n, row, first + column, reduced,
+                    pivots,
+                )  # fmt: skip
                 if stop[0] != 0 or pivots > most:
                     return root, -pivots
-            i = i + 4 if i + 4 < first else 0
+            i = i + ROWS if i + ROWS < m else nothing
             if i == 0 and enough < np.inf:
                 rounds += 1
                 if rounds % ROUNDS == 0 and dual_value(C, m, n, mass, potential, scratch) > enough:
@@ -90,16 +87,16 @@ def optimise(
     return root, -pivots
 
 
-@shared(MATRIX, INT, INT, VECTOR, VECTOR, VECTOR)
+@shared(MATRIX, INT, INT, VECTOR, VECTOR, VECTOR, allocates=False)
 def dual_value(C: Array, m: int, n: int, mass: Array, potential: Array, scratch: Array) -> float:
     """A lower bound on the distance: the best potentials of rows for those of the columns."""
     one_version()
     first, width = C.shape
     w, least = potential[first : first + width], scratch[:4]
     total = 0.0
-    for i in range(0, first, 4):
+    for i in range(0, m, ROWS):
         row_minima(C, w, i, least)
-        for k in range(min(4, m - i)):
+        for k in range(min(ROWS, m - i)):
             total += mass[i + k] * least[k]
     for j in range(n):
         total -= mass[first + j] * w[j]
@@ -107,34 +104,52 @@ def dual_value(C: Array, m: int, n: int, mass: Array, potential: Array, scratch:
 
 
 @shared(
-    MATRIX, SINGLE_MATRIX, INT, INT, WHOLE, VECTOR, SINGLE_VECTOR, NODES, INT, WHOLE
+    MATRIX, SINGLE_MATRIX, INT, INT, WHOLE, VECTOR, SINGLE_VECTOR, NODES, types.uint32[::1], INT,
+    WHOLE, allocates=False,
 )  # fmt: skip
 def _coarsely(
     C: Array, coarse: Array, m: int, n: int, flow: Array, potential: Array, single: Array,
-    links: Array, root: int, stop: Array,
+    links: Array, scratch: Array, root: int, stop: Array,
 ) -> int:  # fmt: skip
-    """Exchange edges as long as single precision finds candidates; how many."""
+    """Exchange edges as long as single precision finds candidates; how many.
+
+    Groups of rows without a candidate rest for some rounds, longer each time; before it ends, all
+    are looked at.
+    """
     one_version()
     first, width = C.shape
     tol = COARSE * set_potentials(links, C, first, root, potential)
     for x in range(first + width):
         single[x] = potential[x]
-    w, least = single[first : first + width], single[first + width :]
-    pivots, most, i, clean = 0, PIVOTS * (m + n), 0, 0
-    while clean < first and pivots < most and stop[0] == 0:
-        row_minima_single(coarse, w, i, least)
-        best, row = np.float32(-tol), -1
-        for k in range(4):
-            reduced = least[k] - single[i + k]
-            if reduced < best and i + k < m:
-                best, row = reduced, i + k
-        clean += 4
-        if row >= 0:
-            column = column_of_single(coarse[row], w, least[row - i])
-            exact = C[row, column] + potential[first + column] - potential[row]
+    groups = -(-m // ROWS)
+    rest, length = scratch[:groups], scratch[groups : 2 * groups]
+    for group in range(2 * groups):
+        scratch[group] = 0
+    pivots, awake, most = 0, True, PIVOTS * (m + n)
+    while True:
+        before = pivots
+        for group in range(groups):
+            if rest[group] > 0:
+                rest[group] -= 1
+                continue
+            row, column, _ = best_move_single(coarse, single, ROWS * group, np.float32(-tol))
+            exact = 0.0
+            if column >= 0:
+                exact = C[row, column] + potential[first + column] - potential[row]
             if exact < -0.5 * tol:
-                clean = 0
-                exchange(links, flow, potential, single, first, m + n, row, first + column, exact)
                 pivots += 1
-        i = i + 4 if i + 4 < first else 0
-    return pivots
+                length[group] = 0
+                exchange(
+                    links, flow, potential, single, first, m + n, row, first + column, exact,
+                    pivots,
+                )  # fmt: skip
+            else:
+                rest[group] = length[group] = min(2 * length[group] + 1, REST)
+            if stop[0] != 0 or pivots > most:
+                return pivots
+        if pivots == before:
+            if awake:
+                return pivots
+            for group in range(groups):
+                rest[group] = 0
+        awake = pivots == before

@@ -25,44 +25,52 @@ from sinkdist.kernels.compiled import (
     shared,
 )
 from sinkdist.kernels.views import matrix_in
+from sinkdist.kernels.work_space import aligned, kept
 from sinkdist.solvers.compiled.simplex.optimum import ABANDONED as GIVEN_UP
 from sinkdist.solvers.compiled.simplex.optimum import dual_value, optimise
-from sinkdist.solvers.compiled.simplex.pricing import COLUMNS, HUGE, ROWS, SINGLE_MATRIX, padded
+from sinkdist.solvers.compiled.simplex.pricing import (
+    COLUMNS,
+    HUGE,
+    LINE,
+    ROWS,
+    SINGLE_MATRIX,
+    padded,
+)
 from sinkdist.solvers.compiled.simplex.proof import list_moves, lower_bound, upper_bound
+from sinkdist.solvers.compiled.simplex.start import GROUP
 from sinkdist.solvers.compiled.simplex.tree import FOLLOWING, LINKS, NODES, PARENT, flows
 
-__all__ = ["ABANDONED", "GAP", "SOLVED", "STOPPED", "UNSURE", "Space", "transport_each"]
+__all__ = ["ABANDONED", "GAP", "SOLVED", "STOPPED", "UNSURE", "transport_each", "work_space"]
 
 SOLVED, UNSURE, ABANDONED, STOPPED = 0, 1, 2, 3  #: how a pair ended
 GAP = 1e-9  #: of the value: what counts as solved
 SMALL, FINE_SMALL, FINE = 2048, 1e-13, 1e-11  #: what misplaced mass may cost, by number of moves
 SINGLE = 40_000  #: moves from which pricing begins in single precision
+NUMBERS = 5  #: rows of floats in the work space
 BENT = 1e-12  #: of the largest cost: by how much a metric may violate the triangle inequality
 EPS = 2.0**-53
 
 
-class Space:
-    """Work space for pairs of at most ``m`` and ``n`` bins."""
-
-    def __init__(self, m: int, n: int) -> None:
-        first, width = padded(min(m, n), max(m, n))
-        nodes, large = first + width, min(m, n) * max(m, n) >= SINGLE
-        self.costs = np.empty(first * width)
-        self.coarse = np.empty(first * width if large else 0, np.float32)
-        self.single = np.empty(nodes + ROWS if large else 0, np.float32)
-        self.numbers = np.empty((5, nodes + 2 * ROWS))  # of nodes, and scratch
-        self.whole = np.empty(nodes, np.int64)
-        self.links = np.empty((LINKS + 1, nodes), np.uint32)
-        self.bins = np.empty((4, nodes), np.int64)
-
-    def arrays(self) -> tuple[Array, ...]:
-        """As `transport_each` takes them."""
-        return (
-            self.costs, self.coarse, self.single, self.numbers, self.whole, self.links, self.bins
-        )  # fmt: skip
+@kept
+def work_space(m: int, n: int) -> tuple[Array, ...]:
+    """For pairs of at most ``m`` and ``n`` bins, as `transport_each` takes it."""
+    first, width = padded(min(m, n), max(m, n))
+    nodes, large = first + width, min(m, n) * max(m, n) >= SINGLE
+    row = 2 * nodes + 2 * GROUP
+    return (
+        aligned(first * width),
+        aligned(first * width if large else 0, np.float32),
+        aligned(nodes if large else 0, np.float32),
+        aligned(NUMBERS * row).reshape(NUMBERS, row),
+        np.empty(nodes, np.int64),
+        np.empty((LINKS + 1, nodes), np.uint32),
+        np.empty((2, nodes), np.int64),
+    )
 
 
-@shared(INTEGERS, VECTOR, INTEGERS, VECTOR, BOOL, INTEGERS, VECTOR, INTEGERS, VECTOR)
+@shared(
+    INTEGERS, VECTOR, INTEGERS, VECTOR, BOOL, INTEGERS, VECTOR, INTEGERS, VECTOR, allocates=False
+)
 def _what_moves(
     r_bins: Array, r: Array, c_bins: Array, c: Array, metric: bool, rows: Array, a: Array,
     columns: Array, b: Array,
@@ -89,36 +97,34 @@ def _what_moves(
     return m, n
 
 
-@shared(MATRIX, INTEGERS, INTEGERS, BOOL, FLOAT, INT, INT, MATRIX, SINGLE_MATRIX)
+@shared(MATRIX, INTEGERS, INTEGERS, BOOL, FLOAT, INT, INT, MATRIX, SINGLE_MATRIX, allocates=False)
 def _gather(
     M: Array, rows: Array, columns: Array, turned: bool, unit: float, m: int, n: int, C: Array,
     coarse: Array,
 ) -> None:  # fmt: skip
     """The block of costs, padded; ``turned`` if rows of the block are columns of ``M``."""
     one_version()
-    first, width = C.shape
-    for i in range(first):
-        c = C[i]
-        if i >= m:
-            for j in range(width):
-                c[j] = HUGE
-            continue
+    at, to = rows[:m], columns[:n]
+    for i in range(m):
+        x = np.uint64(at[i])  # unsigned: no entries are counted from the end
         if turned:
-            for j in range(n):
-                c[j] = M[columns[j], rows[i]] * unit
+            for j in range(to.size):
+                C[i, j] = M[np.uint64(to[j]), x] * unit
         else:
-            line = M[rows[i]]
-            for j in range(n):
-                c[j] = line[columns[j]] * unit
-        for j in range(n, width):
-            c[j] = HUGE
+            for j in range(to.size):
+                C[i, j] = M[x, np.uint64(to[j])] * unit
+        for j in range(n, C.shape[1]):
+            C[i, j] = HUGE
+    for i in range(m, -(-m // ROWS) * ROWS):
+        for j in range(C.shape[1]):
+            C[i, j] = HUGE
     if coarse.shape[0] > 0:
-        for i in range(first):
-            for j in range(width):
+        for i in range(-(-m // ROWS) * ROWS):
+            for j in range(C.shape[1]):
                 coarse[i, j] = C[i, j]
 
 
-@shared(NODES, MATRIX, INT, INT, INT, VECTOR, VECTOR, VECTOR, INT)
+@shared(NODES, MATRIX, INT, INT, INT, VECTOR, VECTOR, VECTOR, INT, allocates=False)
 def _misplaced(
     links: Array, C: Array, m: int, n: int, root: int, mass: Array, flow: Array, sums: Array,
     top: int,
@@ -149,7 +155,7 @@ def _misplaced(
     return off, cost
 
 
-@shared(VECTOR, VECTOR, INT, INT, INT)
+@shared(VECTOR, VECTOR, INT, INT, INT, allocates=False)
 def _sizes(potential: Array, mass: Array, m: int, first: int, n: int) -> float:
     """Centred potentials, weighted by mass: what the rounding of a dual value is a part of."""
     one_version()
@@ -209,7 +215,7 @@ def transport_each(
         cancels = metric
         m, n = _what_moves(rows_of_r, r, columns_of_c, c, cancels, rows, a, columns, b)
         if (m == 0) != (n == 0):  # one of them is a bit larger everywhere
-            cancels = False
+            cancels = not metric
             m, n = _what_moves(rows_of_r, r, columns_of_c, c, cancels, rows, a, columns, b)
         if m == 0:
             value[k] = lower[k] = upper[k] = error[k] = 0.0
@@ -224,7 +230,7 @@ def transport_each(
         turned = m > n
         if turned:
             rows, columns, a, b, m, n = columns, rows, b, a, n, m
-        first = -(-m // ROWS) * ROWS
+        first = -(-m // LINE) * LINE
         width = -(-n // COLUMNS) * COLUMNS
         for x in range(m):
             mass[x] = a[x]

@@ -32,6 +32,7 @@ MOVES = types.int64[:, ::1]
 @shared(
     NODES, INT, INT, INTEGERS, INTEGERS, BOOL, VECTOR, INTEGERS, VECTOR, INTEGERS, VECTOR, BOOL,
     MOVES, VECTOR,
+    allocates=False,
 )  # fmt: skip
 def list_moves(
     links: Array, first: int, root: int, rows: Array, columns: Array, turned: bool, flow: Array,
@@ -65,7 +66,8 @@ def list_moves(
 
 
 @shared(
-    MATRIX, INTEGERS, VECTOR, INTEGERS, VECTOR, MOVES, VECTOR, INT, FLOAT, VECTOR, VECTOR
+    MATRIX, INTEGERS, VECTOR, INTEGERS, VECTOR, MOVES, VECTOR, INT, FLOAT, VECTOR, VECTOR,
+    allocates=False,
 )  # fmt: skip
 def upper_bound(
     M: Array, r_bins: Array, r: Array, c_bins: Array, c: Array, moves: Array, moved: Array,
@@ -108,7 +110,9 @@ def upper_bound(
     return value * (1.0 + unit) + detour * (1.0 + 2.0 * unit), error
 
 
-@shared(MATRIX, INTEGERS, VECTOR, INTEGERS, VECTOR, INTEGERS, VECTOR, VECTOR, VECTOR)
+@shared(
+    MATRIX, INTEGERS, VECTOR, INTEGERS, VECTOR, INTEGERS, VECTOR, VECTOR, VECTOR, allocates=False
+)
 def lower_bound(
     M: Array, r_bins: Array, r: Array, c_bins: Array, c: Array, known: Array, given: Array,
     f: Array, g: Array,
