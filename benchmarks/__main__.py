@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import datetime as dt
+import json
 from pathlib import Path
+from typing import Any
 
 from benchmarks import (
     converged_batches,
@@ -17,7 +20,7 @@ from benchmarks import (
     readme,
     startup,
 )
-from benchmarks.table import Section, as_json, markdown
+from benchmarks.table import Row, Section, as_data, as_json, markdown
 
 RESULTS = Path(__file__).parent / "results"
 COMPARISONS = {
@@ -49,11 +52,38 @@ def as_markdown(found: machine.Machine, sections: list[Section], date: str, quic
     return "\n".join(lines) + "\n" + "\n".join(markdown(section) for section in sections)
 
 
+def renewed(report: dict[str, Any], sections: list[Section], commit: str, date: str) -> str:
+    """The last full report as Markdown, some of its sections replaced, which say when and where.
+
+    The report is changed in place.
+    """
+    names = {field.name for field in dataclasses.fields(Row)}
+    for section in sections:
+        when = f"Measured on {date} at commit {commit}, after the other tables."
+        section = dataclasses.replace(section, remarks=(*section.remarks, when))
+        report["sections"] = [
+            as_data(section) if old["name"] == section.name else old for old in report["sections"]
+        ]
+    found = machine.Machine(**report["machine"])
+    everything = [
+        Section(
+            x["name"], x["title"], tuple(
+                Row(**{key: row[key] for key in names & row.keys()}) for row in x["rows"]
+            ), tuple(x["remarks"]),
+        )
+        for x in report["sections"]
+    ]  # fmt: skip
+    return as_markdown(found, everything, report["date"], report["quick"])
+
+
 def main() -> None:
     """Run what is asked for (everything by default)."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("only", nargs="*", help=f"any of: {', '.join(COMPARISONS)}")
     parser.add_argument("--quick", action="store_true", help="fewer cases and turns")
+    parser.add_argument(
+        "--renew", action="store_true", help="put these comparisons into the last full run's files"
+    )
     asked = parser.parse_args()
     unknown = set(asked.only) - set(COMPARISONS)
     if unknown:
@@ -67,8 +97,13 @@ def main() -> None:
     date = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d")
     text = as_markdown(found, sections, date, asked.quick)
     print(text)
-    if asked.only:
-        return  # a part must not take the place of the whole
+    if asked.only:  # a part must not take the place of the whole
+        if asked.renew and not asked.quick:
+            report = json.loads((RESULTS / "bench.json").read_text())
+            (RESULTS / "bench.md").write_text(renewed(report, sections, found.commit, date))
+            (RESULTS / "bench.json").write_text(json.dumps(report, indent=1) + "\n")
+            readme.main()
+        return
     RESULTS.mkdir(exist_ok=True)
     stem = "quick" if asked.quick else "bench"
     (RESULTS / f"{stem}.md").write_text(text)

@@ -106,24 +106,23 @@ def markdown(section: Section) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def as_data(section: Section) -> dict[str, Any]:
+    """A comparison as data, every row with its ratio and verdict."""
+    rows = [
+        dataclasses.asdict(row) | {"ratio": row.ratio, "passed": row.passed} for row in section.rows
+    ]
+    return {
+        "name": section.name, "title": section.title, "remarks": section.remarks, "rows": rows
+    }  # fmt: skip
+
+
 def as_json(found: Any, sections: list[Section], date: str, quick: bool) -> str:
-    """Tables as data, every row with its ratio and verdict; ``found`` is the machine, a record."""
+    """Tables as data; ``found`` is the machine, a record."""
     report = {
         "date": date,
         "quick": quick,
         "machine": dataclasses.asdict(found),
-        "sections": [
-            {
-                "name": section.name,
-                "title": section.title,
-                "remarks": section.remarks,
-                "rows": [
-                    dataclasses.asdict(row) | {"ratio": row.ratio, "passed": row.passed}
-                    for row in section.rows
-                ],
-            }
-            for section in sections
-        ],
+        "sections": [as_data(section) for section in sections],
     }
     return json.dumps(report, indent=1) + "\n"
 

@@ -25,7 +25,7 @@ from typing import Any
 
 from sinkdist.kernels.exponential import CEILING, FLOOR
 from sinkdist.kernels.pair import LARGEST, SMALLEST
-from sinkdist.solution import certificates
+from sinkdist.solution.certificates import many_pairs
 from sinkdist.solvers.arrays import stabilised
 from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.linear import Coupling
@@ -111,7 +111,7 @@ def plan_cost(K: Array, M: Array, u: Array, v: Array) -> Array:
 
 def mean_cost(M: Array, r: Array, c: Array) -> Array:
     """``r^T M c``."""
-    return certificates._mean(_namespace(M), M, r[None, :], c[None, :])[0]
+    return many_pairs.mean_cost(_namespace(M), M, r[None, :], c[None, :])[0]
 
 
 def _products(K: Array) -> SharedKernel:
@@ -191,6 +191,51 @@ def shortest_paths(M: Array) -> Array:
     return M
 
 
+# ------------------------------------------------------------------- sums over bins, and trees
+
+
+def excess(X: Array, T: Array, least: float) -> Array:
+    """``sum_k max(X_ik - T_kj, 0)`` over the bins with more than the ``least`` mass."""
+    xp = _namespace(X)
+    more = X[:, :, None] - T[None, :, :]
+    return xp.sum(xp.where((X[:, :, None] > least) & (more > 0), more, 0.0 * more), axis=1)
+
+
+def harmonic(X: Array, T: Array, least: float) -> Array:
+    """``sum_k X_ik T_kj / (X_ik + T_kj)`` over the bins with more than the ``least`` mass."""
+    xp = _namespace(X)
+    x = X[:, :, None]
+    both = xp.where(x > least, x + T[None, :, :], x * 0.0 + 1.0)
+    return xp.sum(xp.where(x > least, x * T[None, :, :] / both, 0.0 * both), axis=1)
+
+
+def edge_flows(parent: Array, A: Array, B: Array) -> tuple[Array, Array, Array]:
+    """Net mass of the normalised histograms and mass of the given ones below every node.
+
+    Then what the totals differ from 1 by, in shares. Without the pass's second word of precision.
+    """
+    xp = _namespace(B)
+    nodes, pairs = parent.shape[0], B.shape[0]
+    below = xp.zeros((nodes, nodes), dtype=B.dtype)  # 1 where a node lies in the subtree of another
+    for k in range(nodes):
+        above = k
+        below[above, k] = 1.0
+        while above != 0:
+            above = int(parent[above])
+            below[above, k] = 1.0
+    A = xp.broadcast_to(A, (pairs, nodes))
+    over = [xp.sum(Z, axis=1) for Z in (A, B)]
+    parts = [Z @ below.T for Z in (A, B)]
+    moves = xp.any(A != B, axis=1)[:, None] & (xp.arange(nodes) > 0)[None, :]
+    zero = xp.zeros((pairs, nodes), dtype=B.dtype)
+    shares = [xp.abs(total - 1.0) / total for total in over]
+    return (
+        xp.where(moves, parts[0] / over[0][:, None] - parts[1] / over[1][:, None], zero),
+        xp.where(moves, parts[0] + parts[1], zero),
+        xp.maximum(shares[0], shares[1]),
+    )
+
+
 # ------------------------------------------------------------------------- Newton's method
 
 
@@ -205,14 +250,18 @@ def dense_diagonal(K: Array, scale: Array) -> Array:
     return _namespace(K).sum(scale[:, None] * K * K, axis=0)
 
 
-def sparsify(K: Array, u: Array, v: Array, r: Array, c: Array, cut: float) -> Array:
-    """``P`` without entries up to ``cut * min(r_i, c_j)``, its rows rescaled to sum to ``r``.
+def sparsify(
+    K: Array, u: Array, v: Array, acc: Array, r: Array, c: Array, cut: float
+) -> Array:  # fmt: skip
+    """``P`` without entries up to ``cut * min(r_i, c_j, s_j)``, its rows rescaled to sum to ``r``.
+
+    ``s = v acc`` are the sums of its columns.
 
     Dense, with zeros, where the compiled pass writes compressed rows.
     """
     xp = _namespace(K)
     P = _plan(K, u, v)
-    low = cut * xp.minimum(r[:, None], c[None, :])
+    low = cut * xp.minimum(r[:, None], xp.minimum(c, v * acc)[None, :])
     P = xp.where(low < P, P, 0.0)
     return P * (r / xp.sum(P, axis=1))[:, None]
 
@@ -284,3 +333,12 @@ def sweep(
         start = Scalings(old_U, old_V, A)
         V = sweeps(Control(), products, R, C, start, None, 1).V
     return U, V, error
+
+
+def log_sums(C: Array, lam: float, L: Array, wanted: Array) -> Array:
+    """``log sum_j exp(L[p, j] - lam C[i, j])`` for every row ``p`` and bin ``i``; 0 if unwanted."""
+    xp = _namespace(C)
+    terms = L[:, None, :] - lam * C[None, :, :]
+    top = xp.max(terms, axis=2, keepdims=True)
+    sums = xp.log(xp.sum(xp.exp(terms - top), axis=2)) + top[:, :, 0]
+    return xp.where(wanted > 0.0, sums, 0.0)

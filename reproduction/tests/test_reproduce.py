@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -220,6 +221,57 @@ def test_all_is_all(place, measured, monkeypatch):
     assert len(measured) == 5 * 8
 
 
+def test_sizes_can_be_added(command, place, measured):
+    begin = ["reproduce", "fig4", "fig1", "--out", "results", "--quick", "--n"]
+    assert command(*begin, "60,70")[0] == 0
+    measured.clear()
+    code, _, err = command("reproduce", "fig4", "--out", "results", "--quick", "--n", "60,70,80")
+    assert code == 0 and measured == [], err  # these cells do not depend on the sizes
+    for name in ("fig1", "fig4"):
+        facts = json.loads((place / "results" / name / "manifest.json").read_text())
+        assert facts["setting"]["sizes"] == [60, 70, 80] and facts["finished"]
+        assert facts["command"].endswith("--n 60,70,80") and len(facts["runs"]) == 1
+    code, _, err = command(*begin, "60,80")
+    assert code == 2 and "--n is 60,70,80 there and 60,80 here" in err
+
+
+def unfinished(monkeypatch, is_enough):
+    """Made-up figures of which the last cells cannot be measured."""
+
+    def stop(key):
+        if key["d"] == 32:
+            raise KeyboardInterrupt
+
+    def experiment(name):
+        return replace(made_up.figure(name, before=stop), is_enough=is_enough)
+
+    monkeypatch.setattr(run, "experiment", experiment)
+
+
+def test_what_has_been_measured_can_be_drawn(command, place, monkeypatch):
+    unfinished(monkeypatch, lambda records: len(records) >= 8)
+    assert command("reproduce", "fig4", "--quick", "--out", "results")[0] == 130
+    code, out, err = command("reproduce", "draw", "--out", "results")
+    assert code == 0, err
+    assert "Holds: Sinkhorn distances are quick." in out
+    files = {path.name for path in (place / "results" / "fig4").iterdir()}
+    assert {"fig4.svg", "fig4.png"} <= files
+    for name in ("report.html", "README.md"):
+        text = (place / "results" / name).read_text(encoding="utf-8")
+        assert "Not measured completely: 2 cells are missing." in text
+    facts = json.loads((place / "results" / "fig4" / "manifest.json").read_text())
+    assert not facts["finished"] and facts["runs"][0]["cells"] == 6
+
+
+def test_too_little_is_not_drawn(command, place, monkeypatch):
+    unfinished(monkeypatch, lambda records: False)
+    assert command("reproduce", "fig4", "--quick", "--out", "results")[0] == 130
+    code, out, err = command("reproduce", "draw", "--out", "results")
+    assert (code, out) == (2, "")
+    assert err == "Error: There are no measurements to draw in 'results'.\n"
+    assert not (place / "results" / "report.html").exists()
+
+
 # --- refusing
 
 
@@ -398,8 +450,10 @@ def test_the_page_escapes_and_asks_for_nothing(place, measured):
 
 def test_the_page_tells_the_verdicts(place, measured):
     page = go(place / "out").read_text(encoding="utf-8")
-    assert "Of 3 claims, 1 holds here, 1 does not hold and 1 is not decided." in page
-    for words in ("Holds", "Does not hold", "Not decided here"):
+    assert (
+        "Of 4 claims, 1 holds here, 1 holds in part, 1 does not hold and 1 is not decided." in page
+    )
+    for words in ("Holds", "Holds in part", "Does not hold", "Not decided here"):
         assert page.count(f"</span>{words}</span>") == 2  # in the summary, and with the figure
     assert "This is the quick version" in page
 

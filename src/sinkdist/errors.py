@@ -102,7 +102,7 @@ class ClusterWarning(Worded, UserWarning):
 
 
 class StoreError(Worded, OSError):
-    """A matrix could not be written, read or brought home: the disk is full, a chunk is damaged, a
+    """A matrix could not be written, read or fetched: the disk is full, a chunk is damaged, a
     cluster is gone.
     """
 

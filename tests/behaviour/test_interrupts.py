@@ -72,6 +72,16 @@ CALLS = {
         "r, c, G = pair(1500); sd.path(*pair(100), [9, 90])",
         "sd.path(r, c, G, np.geomspace(10, 1e4, 2000))",
     ),
+    "a barycentre": (
+        "G = pair(400)[2]; X = rng.dirichlet(np.ones(400), 300);"
+        "sd.barycenter(X[:2], ground=G, lam=9, tol=1e-2)",
+        "sd.barycenter(X, ground=G, lam=50, tol=1e-300, max_iter=10**9)",
+    ),
+    "a barycentre in the log domain": (
+        "G = pair(400)[2]; X = rng.dirichlet(np.ones(400), 100);"
+        "sd.barycenter(X[:2, :4], ground=G.matrix[:4, :4], lam=900, tol=1e-2, normalize=True)",
+        "sd.barycenter(X, ground=G, lam=900, tol=1e-300, max_iter=10**9)",
+    ),
     "alpha of one pair": (
         "r, c, G = pair(1800); sd.distance(*pair(200), alpha=1.0)",
         "sd.distance(r, c, G, alpha=2.0 + rng.random(), tol=1e-9)",

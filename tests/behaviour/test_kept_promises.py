@@ -203,6 +203,16 @@ def test_the_same_call_gives_the_same_bits_after_any_history():
     assert len(set(said.values())) == 1, said
 
 
+def test_a_look_at_the_metric_changes_no_exact_distance():
+    rng = np.random.default_rng(3)
+    places = rng.uniform(size=(60, 4))
+    ground = sd.Ground(np.linalg.norm(places[:, None] - places, axis=2))
+    X = rng.dirichlet(np.ones(60), 6)
+    before = [sd.distance(X[0], x, ground, lam=np.inf) for x in X]
+    assert ground.is_metric
+    assert [sd.distance(X[0], x, ground, lam=np.inf) for x in X] == before
+
+
 @pytest.mark.slow
 def test_the_same_bits_when_everything_is_compiled_anew(tmp_path):
     """Whether kernels come from the cache or were compiled in this order or that."""

@@ -514,6 +514,74 @@ def test_distance_of_families_of_other_lengths(command, pair):
     )
 
 
+# --- means
+
+
+def test_barycentres(command, family):
+    arguments = ("barycenter", "X.npy", "--ground", "grid:4x4")
+    code, out, err = command(*arguments, "--lam", 3, "--out", "mean.csv")
+    assert (code, out, err) == (0, "mean.csv: 1 barycentre of 40 histograms, 1 converged\n", "")
+    ground = sinkdist.Ground.grid(4, 4)
+    np.testing.assert_array_equal(
+        read("mean.csv"), sinkdist.barycenter(family, ground=ground, lam=3)[None]
+    )
+    weights = np.eye(40)[:2] / 2 + 1 / 80
+    np.save("W.npy", weights)
+    code, out, _ = command(
+        *arguments,
+        "--scaled",
+        "--reg",
+        0.5,
+        "--weights",
+        "W.npy",
+        "--no-debiased",
+        "--out",
+        "m.npy",
+    )
+    assert (code, out) == (0, "m.npy: 2 barycentres of 40 histograms, 2 converged\n")
+    right = sinkdist.barycenter(
+        family, ground=ground.scaled(), lam=2, weights=weights, debiased=False
+    )
+    np.testing.assert_array_equal(np.load("m.npy"), right)
+
+
+def test_clusters(command, family):
+    arguments = ("cluster", "X.npy", "-k", 3, "--ground", "grid:4x4", "--normalize")
+    code, out, err = command(*arguments, "--lam", 3, "--out", "labels.csv", "--centers", "C.npy")
+    assert (code, err) == (0, "") and out.startswith("labels.csv: 40 rows in 3 clusters of ")
+    from sinkdist.learn import TransportKMeans, TransportKMedoids
+
+    ground = sinkdist.Ground.grid(4, 4)
+    right = TransportKMeans(3, ground, lam=3, random_state=0).fit(family)
+    np.testing.assert_array_equal(read("labels.csv").ravel(), right.labels_)
+    np.testing.assert_array_equal(np.load("C.npy"), right.cluster_centers_)
+    code, _, err = command(*arguments, "--emd", "--around", "medoids", "--out", "medoids.npy")
+    assert (code, err) == (0, "")
+    right = TransportKMedoids(3, ground, lam=np.inf, random_state=0, n_init=1).fit(family)
+    np.testing.assert_array_equal(np.load("medoids.npy").ravel(), right.labels_)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("barycenter", "--lam", "inf"), "Barycentres need entropy: the --lam option must be "),
+        (("barycenter",), "must be given by exactly one of --lam, --reg and --alpha. Got none"),
+        (("barycenter", "--lam", 2, "--ground", "M.npy"), "asymmetric: pass --no-debiased."),
+        (("barycenter", "--lam", 2, "--weights", "W.npy"), "The --weights option must have one "),
+        (("cluster", "-k", 3, "--emd"), "need entropy, --lam or --reg: pass --around medoids "),
+        (("cluster", "-k", 99, "--lam", 2), "The --n-clusters option must be at most the number "),
+    ],
+    ids=str,
+)
+def test_means_that_cannot_be(command, family, arguments, sentence):
+    np.save("M.npy", np.triu(np.ones((D, D))))
+    np.save("W.npy", np.ones(3))
+    given = arguments if "--ground" in arguments else (*arguments, "--ground", "grid:4x4")
+    code, out, err = command(*given, "X.npy", "--out", "new.npy")
+    assert (code, out) == (2, "") and sentence in err and err.count("\n") == 1
+    assert not os.path.exists("new.npy")
+
+
 # --- closed pipes
 
 

@@ -27,7 +27,9 @@ def test_grids(sides, metric):
         [LENGTHS[metric]([a - b for a, b in zip(p, q, strict=True)]) for q in pixels]
         for p in pixels
     ]
-    np.testing.assert_allclose(costs.grid_costs(tuple(sides), metric), wanted, rtol=1e-15)
+    np.testing.assert_allclose(
+        costs.grid_costs(costs.grid_of(tuple(sides), metric, 1.0)), wanted, rtol=1e-15
+    )
 
 
 @given(st.integers(1, 6), st.integers(1, 3), st.integers(0, 10**6))
@@ -65,11 +67,12 @@ def test_parts_of_a_graph_that_no_path_joins_are_named():
 @pytest.mark.parametrize(
     ("call", "error", "sentence"),
     [
-        (lambda: costs.grid_costs((), "euclidean"), InputError, "needs at least one side"),
-        (lambda: costs.grid_costs((0,), "euclidean"), InputError, "must be positive. Got 0"),
-        (lambda: costs.grid_costs((2.0,), "euclidean"), InputTypeError, "must be integers"),
-        (lambda: costs.grid_costs((2,), "cosine"), InputError, "must be one of 'euclidean'"),
-        (lambda: costs.grid_costs((10**6, 10**6), "euclidean"), InputError, "GiB of memory"),
+        (lambda: costs.grid_of((), "euclidean", 1.0), InputError, "needs at least one side"),
+        (lambda: costs.grid_of((0,), "euclidean", 1.0), InputError, "must be positive. Got 0"),
+        (lambda: costs.grid_of((2.0,), "euclidean", 1.0), InputTypeError, "must be integers"),
+        (lambda: costs.grid_of((2,), "cosine", 1.0), InputError, "must be one of 'euclidean'"),
+        (lambda: costs.grid_of((10**6, 10**6), "euclidean", 1.0), InputError,
+         "needs histograms of 7,450.6 GiB, but"),
         (lambda: costs.points_costs([[1.0, np.nan]], None, "euclidean"), InputError,
          "Coordinate 1 of point 0 of 'points' is nan"),
         (lambda: costs.points_costs([[1.0]], [[1.0, 2.0]], "euclidean"), InputError,

@@ -201,7 +201,7 @@ def test_grids_follow_their_definition(shape, metric):
         ((True, 3), "euclidean", InputTypeError, "Got True instead."),
         ((3, 0), "euclidean", InputError, "must be positive. Got 0 instead."),
         ((3, 3), "cosine", InputError, "one of 'euclidean', 'sqeuclidean', 'cityblock'. Got 'cos"),
-        ((10**5, 10**5), "euclidean", InputError, "A grid of 100000 x 100000 needs a cost matrix"),
+        ((10**6, 10**6), "euclidean", InputError, "A grid of 1000000 x 1000000 needs histograms"),
     ],
 )
 def test_bad_grids(shape, metric, error, message):

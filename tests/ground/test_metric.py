@@ -98,7 +98,7 @@ def test_the_answer_is_kept_and_pickled():
     again = pickle.loads(pickle.dumps(ground))
     assert again.is_metric == check
     metric = pickle.loads(pickle.dumps(sd.Ground.grid(3, 3)))
-    assert metric.is_known_metric
+    assert metric.is_known_metric and metric.is_made_metric
 
 
 def test_known_by_construction():

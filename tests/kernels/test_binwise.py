@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sinkdist.kernels.binwise import excess, harmonic
+from tests.kernels.comparison import twin
 
 
 def blocks(dtype, d):
@@ -23,13 +24,15 @@ def run(kernel, X, Y, least):
 @pytest.mark.nojit
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 8, 31])
-def test_sums_are_those_of_the_formulas(d, dtype):
+def test_sums_are_those_of_the_formulas(xp, d, dtype):
     X, Y = blocks(dtype, d)
-    x, y = X[:, None].astype(float), Y[None].astype(float)
+    x, y = X.astype(float), np.ascontiguousarray(Y.T, float)
     close = {"rtol": 40 * np.finfo(dtype).eps, "atol": 40 * np.finfo(dtype).eps}
-    np.testing.assert_allclose(run(excess, X, Y, 0.0), np.maximum(x - y, 0).sum(axis=2), **close)
-    both = np.where(x + y > 0, x + y, 1.0)
-    np.testing.assert_allclose(run(harmonic, X, Y, 0.0), (x * y / both).sum(axis=2), **close)
+    for least in (0.0, 0.5):
+        expected = twin(xp, "excess", x, y, least)
+        np.testing.assert_allclose(run(excess, X, Y, least), expected, **close)
+        expected = twin(xp, "harmonic", x, y, least)
+        np.testing.assert_allclose(run(harmonic, X, Y, least), expected, **close)
 
 
 @pytest.mark.nojit

@@ -112,12 +112,16 @@ def test_after_a_warmup_nothing_is_left_to_compile(filled):
 
 
 def test_an_easy_pairwise_does_not_compile_newton(tmp_path):
+    """Nor does the diagonal of one family, nor the hard constraint."""
     script = """
     sd.pairwise(X, Y, ground=M, lam=9.0)
-    from sinkdist.solvers.compiled import newton, scaling
-    print(len(scaling.scale_each.signatures), len(newton.newton_pair.signatures))
+    sd.pairwise(X, ground=M, lam=9.0)
+    sd.pairwise(X, ground=M, alpha=0.1)
+    from sinkdist.solvers.compiled import lam_search, newton, scaling
+    for kernel in (scaling.scale_each, lam_search.constrain_each, newton.newton_pair):
+        print(len(kernel.signatures))
     """
-    assert run(tmp_path, PROBLEM, script, quiet="1") == ("1 0\n", "")
+    assert run(tmp_path, PROBLEM, script, quiet="1") == ("1\n1\n0\n", "")
 
 
 def test_one_line_says_that_kernels_are_compiled(filled):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sinkdist.kernels.flows import edge_flows
+from tests.kernels.comparison import twin
 from tests.oracles.exact import normalised
 from tests.problems import simplex
 
@@ -17,7 +18,7 @@ def found(parent, A, B):
 
 
 def exactly(parent, a, b, sign=-1):
-    """The readable twin: sums over subtrees of the normalised masses, as fractions."""
+    """Sums over subtrees of the normalised masses, as fractions."""
     net = [x + sign * y for x, y in zip(normalised(a), normalised(b), strict=True)]
     for k in range(len(net) - 1, 0, -1):
         net[parent[k]] += net[k]
@@ -61,3 +62,14 @@ def test_a_shared_row_and_equal_rows():
     apart, _, _ = found(parent, A.repeat(3, 0), B)
     np.testing.assert_array_equal(net, apart)
     assert not net[1].any() and not mass[1].any() and net[0].any()
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("kind", ["path", "star", "random"])
+def test_flows_are_those_of_the_formula(xp, kind):
+    parent = parents(kind, 40)
+    A, B = simplex(1, 40, 4) * (1 + 1e-9), simplex(3, 40, 5) * (1 - 1e-9)
+    B[2] = A[0]
+    expected = twin(xp, "edge_flows", parent, A, B)
+    for ours, theirs in zip(found(parent, A, B), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=2e-15)

@@ -23,7 +23,7 @@ def sparse_copy(p, u, v, cut, room=None):
     m, n = p.K.shape
     room = m * n + n if room is None else room
     starts, columns, values = np.empty(m + 1, np.int32), np.empty(room, np.int32), np.empty(room)
-    count = hessian.sparsify(p.K, u, v, p.r, p.c, cut, starts, columns, values)
+    count = hessian.sparsify(p.K, u, v, p.K.T @ u, p.r, p.c, cut, starts, columns, values)
     return count, starts, columns, values
 
 
@@ -82,12 +82,26 @@ def test_a_sparse_copy_leaves_out_what_is_small_and_keeps_the_rows_sums(n):
     cut = 1e-2
     count, *rows = sparse_copy(p, u, v, cut)
     P, kept = u[:, None] * p.K * v, dense_copy(p.K.shape, *rows)
-    wanted = cut * np.minimum.outer(p.r, p.c) < P
+    wanted = cut * np.minimum.outer(p.r, np.minimum(p.c, P.sum(axis=0))) < P
     np.testing.assert_array_equal(kept > 0, wanted)
     assert 0 < count == wanted.sum() < P.size
     np.testing.assert_allclose(kept.sum(axis=1), p.r, rtol=1e-13)
     factors = kept[wanted] / P[wanted]
     assert (factors >= 1.0 - 1e-13).all()
+
+
+def test_no_row_and_no_column_is_left_without_entries():
+    """Not even a column that holds a millionth of its mass so far."""
+    p = small_pair(9, 30, 5, lam=60.0)
+    u, v = state(p, 0)
+    v[::3] *= 1e-6
+    u = p.r / (p.K @ v)
+    _, *rows = sparse_copy(p, u, v, 1e-2 / 30)
+    kept = dense_copy(p.K.shape, *rows) > 0
+    assert kept.any(axis=0).all() and kept.any(axis=1).all()
+    P = u[:, None] * p.K * v
+    alone = 1e-2 / 30 * np.minimum.outer(p.r, p.c) < P
+    assert not alone.any(axis=0).all()  # by their masses alone, some columns would be
 
 
 def test_a_copy_that_does_not_fit_is_refused():

@@ -4,10 +4,10 @@ import ast
 import inspect
 import pkgutil
 from decimal import Decimal, localcontext
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 
-import array_api_strict
 import numba
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from sinkdist import kernels as passes
 from sinkdist.kernels import block, exponential, hessian, pair, triangles
 from sinkdist.solvers.compiled import relaxation, scaling
 from tests import twins
+from tests.kernels.comparison import twin
 
 #: Twins that are not called like their pass, because they do not work in place.
 RENAMED = {"exp_in_place": "bounded_exp"}
@@ -39,27 +40,10 @@ ROUNDING = 1e-13  #: relative, for sums of positive float64 terms
 ROUNDING32 = 2e-6
 
 
-@pytest.fixture(params=[np, array_api_strict], ids=["numpy", "strict"])
-def xp(request):
-    """A library of the array API standard for the twin."""
-    return request.param
-
-
 @pytest.fixture(params=[np.float64, np.float32], ids=["float64", "float32"])
 def dtype(request):
     """The kernel's dtype."""
     return request.param
-
-
-def twin(xp, name, *arguments):
-    """What the twin returns for NumPy arguments, as NumPy arrays; the arguments are not changed."""
-    before = [np.copy(a) for a in arguments]
-    returned = getattr(twins, name)(
-        *(xp.asarray(a) if isinstance(a, np.ndarray) else a for a in arguments)
-    )
-    for old, new in zip(before, arguments, strict=True):
-        np.testing.assert_array_equal(old, new)
-    return tuple(map(np.asarray, returned)) if isinstance(returned, tuple) else np.asarray(returned)
 
 
 def same(actual, expected, rtol=ROUNDING, atol=0.0):
@@ -111,16 +95,19 @@ def _with_gaps(rng, pairs, bins):
 # ------------------------------------------------------------------------- nothing is left out
 
 
+KERNELS = Path(passes.__path__[0])
+
+
 def compiled_names():
-    """The functions of `passes` that are compiled on their own, by the module's source."""
-    for module in pkgutil.iter_modules(passes.__path__):
-        tree = ast.parse((Path(passes.__path__[0]) / f"{module.name}.py").read_text("utf-8"))
-        for node in ast.walk(tree):
+    """The functions of `passes` that are compiled on their own, by their modules' source."""
+    for path in sorted(KERNELS.rglob("*.py")):
+        module = ".".join(path.relative_to(KERNELS).with_suffix("").parts)
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.FunctionDef) and any(
                 ast.unparse(decorator).startswith(("compiled", "shared"))
                 for decorator in node.decorator_list
             ):
-                yield f"{module.name}.{node.name}"
+                yield f"{module}.{node.name}"
 
 
 @pytest.mark.nojit
@@ -130,9 +117,11 @@ def test_the_search_for_compiled_passes_finds_them():
     assert {"triangles.worst_triangle", "triangles.shortest_paths"} <= found
     if numba.config.DISABLE_JIT:
         return
+    inside = f"{passes.__name__}."
     dispatchers = {
-        f"{module.__name__.rpartition('.')[2]}.{name}"
-        for module in (pair, exponential, hessian, block, triangles)
+        f"{module.__name__.removeprefix(inside)}.{name}"
+        for _, path, _ in pkgutil.walk_packages(passes.__path__, inside)
+        for module in [import_module(path)]
         for name, value in vars(module).items()
         if isinstance(value, numba.core.dispatcher.Dispatcher)
         and value.py_func.__module__ == module.__name__
@@ -143,18 +132,25 @@ def test_the_search_for_compiled_passes_finds_them():
 
 @pytest.mark.nojit
 @pytest.mark.parametrize("full_name", list(compiled_names()))
-def test_every_compiled_pass_has_a_twin_that_is_compared_here(full_name):
-    name = full_name.rpartition(".")[2]
+def test_every_compiled_pass_is_compared(full_name):
+    """With its twin in `tests.twins`, or with a formula in the test file of its own module."""
+    module, _, name = full_name.rpartition(".")
     name = RENAMED.get(name, name)
-    assert inspect.isfunction(getattr(twins, name, None)), f"{full_name} has no twin"
-    source = ast.parse(Path(__file__).read_text("utf-8"))
-    compared = {
-        call.args[1].value
-        for call in ast.walk(source)
-        if isinstance(call, ast.Call) and ast.unparse(call.func) == "twin"
-        if isinstance(call.args[1], ast.Constant)
-    }
-    assert name in compared, f"{full_name} is not compared with its twin"
+    if inspect.isfunction(getattr(twins, name, None)):
+        calls = [
+            call
+            for path in Path(__file__).parent.rglob("test_*.py")
+            for call in ast.walk(ast.parse(path.read_text("utf-8")))
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "twin"
+        ]
+        compared = {x.args[1].value for x in calls if isinstance(x.args[1], ast.Constant)}
+    else:
+        *folders, stem = module.split(".")
+        own = Path(__file__).parent.joinpath(*folders, f"test_{stem}.py")
+        tree = ast.parse(own.read_text("utf-8"))
+        compared = {x.id for x in ast.walk(tree) if isinstance(x, ast.Name)}
+        compared |= {x.attr for x in ast.walk(tree) if isinstance(x, ast.Attribute)}
+    assert name in compared, f"{full_name} is not compared with a twin"
 
 
 # ------------------------------------------------------------------------------------ one pair
@@ -425,7 +421,8 @@ def sparse_rows(p, cut, room=None):
     room = m * n if room is None else room
     starts, columns = np.full(m + 1, -1, np.int32), np.full(room, -1, np.int32)
     values = np.full(room, np.nan)
-    count = hessian.sparsify(p.K, p.u, p.v, p.r, p.c, cut, starts, columns, values)
+    acc = p.K.T @ p.u
+    count = hessian.sparsify(p.K, p.u, p.v, acc, p.r, p.c, cut, starts, columns, values)
     return count, starts, columns, values
 
 
@@ -444,7 +441,7 @@ def test_sparse_passes(xp, dtype, shape, share):
     p = with_exact_rows(random_pair(shape, dtype))
     cut = share / max(shape)
     count, starts, columns, values = sparse_rows(p, cut)
-    expected = twin(xp, "sparsify", p.K, p.u, p.v, p.r, p.c, cut)
+    expected = twin(xp, "sparsify", p.K, p.u, p.v, p.K.T @ p.u, p.r, p.c, cut)
     P = np.zeros(shape)
     for i in range(shape[0]):
         P[i, columns[starts[i] : starts[i + 1]]] = values[starts[i] : starts[i + 1]]

@@ -6,12 +6,19 @@ pytest.importorskip("sklearn")
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sinkdist.learn import TransportKernel, TransportNeighborsClassifier, TransportSVC
+from sinkdist.learn import (
+    TransportKernel,
+    TransportKMeans,
+    TransportKMedoids,
+    TransportNeighborsClassifier,
+    TransportSVC,
+)
 
 NO_MASS = "some of its rows are 0 everywhere, which are no histograms"
 NEGATIVE = "its data are negative, whatever the tags say"
 PAIRS = "'max_iter' is for each pair of histograms, so there is no one number of iterations"
 NO_DISTANCES = "its precomputed distances are the inner products of blobs: far is near"
+NOT_SQUARE = "its data are two features of blobs, which are no matrix of distances"
 ONE_CLASS = "its labels are of one class here, and that is what the message says"
 
 ESTIMATORS = [
@@ -22,12 +29,23 @@ ESTIMATORS = [
     TransportKernel(distance="precomputed"),
     TransportSVC(distance="precomputed"),
     TransportNeighborsClassifier(distance="precomputed"),
+    TransportKMeans(3),
+    TransportKMedoids(3),
+    TransportKMedoids(3, distance="precomputed"),
 ]
 
 
 def excused(estimator):
     """The checks that do not apply, with the reason."""
-    reasons = {"check_transformer_n_iter": PAIRS, "check_non_transformer_estimators_n_iter": PAIRS}
+    clusters = isinstance(estimator, (TransportKMeans, TransportKMedoids))  # these have rounds
+    reasons = {} if clusters else {
+        "check_transformer_n_iter": PAIRS, "check_non_transformer_estimators_n_iter": PAIRS,
+    }  # fmt: skip
+    if clusters:
+        reason = NOT_SQUARE if estimator.distance == "precomputed" else NEGATIVE
+        reasons |= {
+            "check_clustering": reason, "check_clustering(readonly_memmap=True)": reason,
+        }  # fmt: skip
     if estimator.distance != "precomputed":
         reasons |= {
             "check_estimators_dtypes": NO_MASS,

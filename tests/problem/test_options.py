@@ -14,7 +14,9 @@ from sinkdist.problem.options import Options, about, deciding, documented
 
 DOCS = Path(__file__).parents[2] / "docs" / "options.md"
 VERBS = {"solve": sd.solve, "distance": sd.distance, "pairwise": sd.pairwise,
-         "divergence": sd.divergence, "path": sd.path}  # fmt: skip
+         "divergence": sd.divergence, "path": sd.path, "neighbors": sd.neighbors,
+         "barycenter": sd.barycenter, "solve_barycenter": sd.solve_barycenter}  # fmt: skip
+DATA = ("ground", "weights")  # arguments that are no options, but named
 
 
 def signature_differences(verb, options=Options):
@@ -22,9 +24,13 @@ def signature_differences(verb, options=Options):
     taken = {
         name: parameter.default
         for name, parameter in inspect.signature(VERBS[verb]).parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY and name != "ground"
+        if parameter.kind is parameter.KEYWORD_ONLY and name not in DATA
     }
-    known = {x.name: x.default for x in fields(options) if verb in x.metadata["verbs"]}
+    known = {
+        x.name: x.metadata["defaults"].get(verb, x.default)
+        for x in fields(options)
+        if verb in x.metadata["verbs"]
+    }
     if verb == "path":
         known.pop("lam", None)  # many of them, as an argument
     return {name for name in taken | known if taken.get(name, 0) != known.get(name, 1)}
@@ -91,7 +97,8 @@ def test_no_other_file_lists_the_options():
         if "max_iter=max_iter" in file.read_text(encoding="utf-8")
     ]
     assert sorted(relayed) == [
-        "api/divergence.py", "api/pairs.py", "api/path.py", "cli/computing.py", "jax.py"
+        "api/barycenter.py", "api/divergence.py", "api/neighbors.py", "api/pairs.py", "api/path.py",
+        "cli/computing.py", "cli/means.py", "jax.py", "search/index.py",
     ]  # fmt: skip
 
 

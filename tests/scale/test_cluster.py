@@ -19,8 +19,8 @@ from distributed import Client, LocalCluster, WorkerPlugin
 import sinkdist as sd
 from sinkdist.errors import ClusterWarning
 from sinkdist.pairs.all_pairs import AllPairs
+from sinkdist.scale import cluster_health
 from sinkdist.scale import threads as scale_threads
-from sinkdist.scale import watch
 from sinkdist.solution.status import Status
 from tests.problems import digits, simplex
 from tests.scale.test_store import COSTS, MEMBERS, PAIRS, Enough, X, Y, begin, contents, stop_after
@@ -340,7 +340,9 @@ def test_workers_are_killed_again_and_again(frail, tmp_path):
 def hasty(monkeypatch):
     """A tenth of the patience, for tests that have none."""
     for name in ("_GONE", "_WORD", "_BEFORE", "_LATER"):
-        monkeypatch.setattr(f"sinkdist.scale.watch.{name}", getattr(watch, name) / 10)
+        monkeypatch.setattr(
+            f"sinkdist.scale.cluster_health.{name}", getattr(cluster_health, name) / 10
+        )
 
 
 def lines(caught):
@@ -400,8 +402,8 @@ def test_all_workers_are_paused(hasty, tmp_path, stored):
 
 def test_a_cluster_that_works_slowly_is_left_in_peace(hasty, tmp_path, monkeypatch):
     """A tile may take longer than all patience: what counts is whether somebody works."""
-    monkeypatch.setattr(watch, "_LATER", 0.2)
-    compute, look, looks = AllPairs.__call__, watch.Watch.look, []
+    monkeypatch.setattr(cluster_health, "_LATER", 0.2)
+    compute, look, looks = AllPairs.__call__, cluster_health.ClusterHealth.check, []
 
     def counted(self):
         looks.append(None)
@@ -412,7 +414,7 @@ def test_a_cluster_that_works_slowly_is_left_in_peace(hasty, tmp_path, monkeypat
         until(lambda: len(looks) > seen + 2)
         return compute(self, tile)
 
-    monkeypatch.setattr(watch.Watch, "look", counted)
+    monkeypatch.setattr(cluster_health.ClusterHealth, "check", counted)
 
     monkeypatch.setattr(AllPairs, "__call__", slow)
     with cluster_of_threads(3) as cluster, Client(cluster) as client:

@@ -22,6 +22,7 @@ from sinkdist.solvers.members import (
     Independent,
     Member,
     Penalised,
+    Unbalanced,
     solve_batch,
     solve_pair,
 )
@@ -35,7 +36,7 @@ X[1, :4], X[2, 5:] = 0.0, 0.0
 X /= X.sum(axis=1, keepdims=True)
 GROUND = sd.Ground.points(RNG.normal(size=(9, 2)))
 ASKED = {Penalised: {"lam": 4.0}, Constrained: {"alpha": 0.2}, Exact: {"lam": math.inf},
-         Independent: {"lam": 0}}  # fmt: skip
+         Independent: {"lam": 0}, Unbalanced: {"lam": 4.0, "mass_penalty": (1.0, 0.5)}}  # fmt: skip
 STOPPING = Stopping(1e-6, 10_000, None)
 
 
@@ -80,8 +81,10 @@ def test_only_a_penalty_leaves_a_choice(kind, choice):
 def test_units_of_cost(kind, unit):
     """Costs beyond 1e30 are solved in a unit of their own; answers are in the caller's."""
     asked = dict(ASKED[kind])
-    if kind is Penalised:
+    if kind in (Penalised, Unbalanced):
         asked["lam"] /= unit
+    if kind is Unbalanced:
+        asked["mass_penalty"] = tuple(side * unit for side in asked["mass_penalty"])
     far = problem_of(sd.Ground(GROUND.matrix * unit), Options(**asked), np.dtype(float))
     near = problem_of(GROUND, Options(**ASKED[kind]), np.dtype(float))
     for problem, factor in ((near, unit), (far, 1.0)):

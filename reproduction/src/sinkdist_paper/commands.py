@@ -26,11 +26,11 @@ _REPRODUCE_EXAMPLES = options.examples(
     "sinkdist reproduce all --quick",
     "sinkdist reproduce fig3 fig4 --out results",
     "sinkdist reproduce fig2 --data mnist --n 3000,5000 --out mnist",
-    closing="A run that was stopped resumes when the same command is given again; nothing is "
-    "measured twice.",
+    closing="A run that was stopped resumes when the same command is given again, and one with "
+    "more --n adds to it; nothing is measured twice.",
 )
 _DEMO_EXAMPLES = options.examples("sinkdist demo --n 500 --out pictures")
-_LIST = "list"
+_LIST, _DRAW = "list", "draw"
 
 
 class Images(enum.StrEnum):
@@ -46,8 +46,9 @@ def reproduce(
         list[str],
         typer.Argument(
             metavar="FIGURES",
-            help="fig1, fig2, fig3, fig4, fig5 or several of them; all; or list, which shows the "
-            "figures and which of them have been measured.",
+            help="fig1, fig2, fig3, fig4, fig5 or several of them; all; list, which shows the "
+            "figures and which of them have been measured; or draw, which measures nothing and "
+            "draws and judges what has been measured.",
             show_default=False,
         ),
     ],
@@ -89,6 +90,9 @@ def reproduce(
 
     if _LIST in figures:
         _list(out)
+        return
+    if _DRAW in figures:
+        _conclude(out, run.draw(out))
         return
     wanted = run.chosen(figures)
     setting = settings.asked(
@@ -148,10 +152,9 @@ def _list(out: Path) -> None:
 def _conclude(out: Path, report: Path) -> None:
     """Print the verdicts, and where the report is."""
     from sinkdist_paper import run
-    from sinkdist_paper.finding import verdict
 
     for finding in run.findings(out):
         typer.echo(f"{finding.label}: {finding.experiment.title}")
         for claim in finding.claims():
-            typer.echo(f"  {verdict(claim)}: {claim.paper}")
+            typer.echo(f"  {claim.verdict.value}: {claim.paper}")
     typer.echo(f"The report: {report}")

@@ -46,6 +46,10 @@ class Images:
     def __len__(self) -> int:
         return len(self.labels)
 
+    def __getitem__(self, part: slice) -> Images:
+        """Some of the images."""
+        return Images(self.histograms[part], self.labels[part], self.side)
+
     @property
     def ground(self) -> Ground:
         """Distances between the pixels, in pixels."""

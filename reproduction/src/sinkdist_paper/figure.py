@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from sinkdist_paper.verdict import Verdict
+
 __all__ = ["Cell", "Claim", "Experiment", "Record", "Records", "Setting", "View"]
 
 Scalar: TypeAlias = str | int | float
@@ -20,6 +22,11 @@ Records: TypeAlias = Sequence[Record]
 
 def _say_nothing(text: str) -> None:
     """Ignore a line of text."""
+
+
+def _never(records: Records) -> bool:
+    """The default of `Experiment.is_enough`."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,9 @@ class Setting:
         Threads.
     tell : function
         Called every few seconds with a line of text on the progress of a long cell.
+    measured : function
+        Returns the records of the figure's cells so far: some cells depend on the results of
+        earlier ones.
     """
 
     data: str
@@ -51,6 +61,7 @@ class Setting:
     seed: int = 0
     workers: int | None = None
     tell: Callable[[str], None] = _say_nothing
+    measured: Callable[[], Records] = tuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +91,13 @@ class Claim:
         The claim, in one sentence.
     measured : str
         What was measured here, with the figures, in a sentence or two.
-    holds : bool or None
-        Whether the measurement supports the claim; None if it does not decide it.
+    verdict : Verdict
+        Whether the measurement supports the claim.
     """
 
     paper: str
     measured: str
-    holds: bool | None
+    verdict: Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +135,8 @@ class Experiment:
         From the records to judged claims.
     views : function
         From the records to tables.
+    is_enough : function
+        Whether these records can be drawn and judged although cells are missing.
     """
 
     name: str
@@ -135,3 +148,4 @@ class Experiment:
     draw: Callable[[Records, Any], None]
     claims: Callable[[Records], Sequence[Claim]]
     views: Callable[[Records], Sequence[View]]
+    is_enough: Callable[[Records], bool] = _never

@@ -105,6 +105,11 @@ class Manifest:
         """Time spent measuring, in all runs."""
         return sum(run.seconds for run in self.runs)
 
+    def extended(self, setting: Setting, is_complete: bool) -> Manifest:
+        """The manifest after sizes were added, with cells that are measured or are not."""
+        new = Manifest.new(self.figure, self.title, setting)
+        return replace(new, runs=self.runs, finished=self.finished and is_complete)
+
     def with_run(self, run: Run) -> Manifest:
         """The manifest with one more run."""
         return replace(self, runs=(*self.runs, run), finished=False)

@@ -21,7 +21,7 @@ from sinkdist_paper.manifest import Manifest, Run
 from sinkdist_paper.progress import Listener, Step, progress_listener
 from sinkdist_paper.results_csv import ResultsFile
 
-__all__ = ["FIGURES", "REPORT", "TITLES", "chosen", "experiment", "findings", "reproduce"]
+__all__ = ["FIGURES", "REPORT", "TITLES", "chosen", "draw", "experiment", "findings", "reproduce"]
 
 # Each figure has its title, too; these can be listed without importing the figures.
 TITLES = {
@@ -79,7 +79,8 @@ def reproduce(
         The options of the run, made by `settings.asked`.
     out : Path
         The folder of the results. Cells that an earlier call with the same setting measured are
-        not measured again; results of another setting in the folder are an error.
+        not measured again, nor those of a call with fewer sizes; results of another setting in the
+        folder are an error.
     progress : bool or function
         Whether to show which cell is measured and the time left (a bar in a terminal, lines in a
         log), or a function that is called with each `Step`.
@@ -89,21 +90,55 @@ def reproduce(
     Path
         The report, one HTML page; a summary in Markdown is in the same folder.
     """
-    from sinkdist_paper import report  # imports Matplotlib: if it fails, then before any measuring
+    importlib.import_module("sinkdist_paper.report")  # Matplotlib: fails before any measuring
 
     figures = chosen(names)
     with atomic_io.held(out), progress_listener(progress) as listener:
-        _check_setting(setting, out)
+        _extend_setting(setting, out)
         for name in figures:
             _finish(experiment(name), setting, out / name, listener)
-        found = findings(out)
-        report.write(out / REPORT, found, TITLES)
-        atomic_io.write(out / SUMMARY, summary.summary(found))
+        _write(out)
     return out / REPORT
 
 
+def draw(out: Path) -> Path:
+    """Draw the figures in a folder again, and write their report; nothing is measured.
+
+    Figures that are not measured completely are drawn, too, if there is enough to draw.
+
+    Parameters
+    ----------
+    out : Path
+        The folder of the results.
+
+    Returns
+    -------
+    Path
+        The report.
+    """
+    from sinkdist_paper import canvas
+
+    found = findings(out)
+    if not found:
+        raise InputError(f"There are no measurements to draw in '{out}'.")
+    with atomic_io.held(out):
+        for finding in found:
+            canvas.save(finding.experiment, finding.records, out / finding.experiment.name)
+        _write(out)
+    return out / REPORT
+
+
+def _write(out: Path) -> None:
+    """Write the report and the summary of all figures in the folder."""
+    from sinkdist_paper import report
+
+    found = findings(out)
+    report.write(out / REPORT, found, TITLES)
+    atomic_io.write(out / SUMMARY, summary.summary(found))
+
+
 def findings(out: Path) -> list[Finding]:
-    """All completely measured figures in a folder, in the order of the paper.
+    """All figures in a folder with enough measurements to be drawn, in the order of the paper.
 
     Parameters
     ----------
@@ -113,10 +148,17 @@ def findings(out: Path) -> list[Finding]:
     found = []
     for name in FIGURES:
         about = manifests.read(out / name)
-        if about is not None and about.finished:
-            figure = experiment(name)
-            records = _results(figure, out / name).records()
-            found.append(Finding(figure, tuple(records), about))
+        if about is None:
+            continue
+        figure = experiment(name)
+        results = _results(figure, out / name)
+        records = tuple(results.records())
+        if about.finished:
+            found.append(Finding(figure, records, about))
+        elif figure.is_enough(records):
+            cells = figure.cells(settings.restored(about.setting, out))
+            missing = sum(not results.has(cell.key) for cell in cells)
+            found.append(Finding(figure, records, about, missing))
     return found
 
 
@@ -142,7 +184,7 @@ def _measure(
     def tell(text: str) -> None:
         listener(replace(state, what=text, is_remark=True))
 
-    cells = figure.cells(replace(setting, tell=tell))
+    cells = figure.cells(replace(setting, tell=tell, measured=results.records))
     _check_cells(cells, results)
     missing = [cell for cell in cells if not results.has(cell.key)]
     state = replace(state, done=len(cells) - len(missing), total=len(cells))
@@ -184,16 +226,25 @@ def _results(figure: Experiment, folder: Path) -> ResultsFile:
     return ResultsFile(folder / f"{figure.name}.csv", figure.keys)
 
 
-def _check_setting(setting: Setting, out: Path) -> None:
-    """Raise if the folder holds results of another setting."""
+def _extend_setting(setting: Setting, out: Path) -> None:
+    """Raise if the folder holds results of another setting, unless this one only adds sizes."""
     here = settings.stored(setting)
-    for name in FIGURES:
-        about = manifests.read(out / name)
-        if about is not None and (differing := settings.differences(about.setting, here)):
+    manifest_of = {name: manifests.read(out / name) for name in FIGURES}
+    before = {name: about for name, about in manifest_of.items() if about is not None}
+    for about in before.values():
+        if differing := settings.differences(about.setting, here):
+            if settings.is_extended(about.setting, here):
+                continue
             raise InputError(
                 f"'{out}' holds another run: {differing}. Nothing was changed: choose another "
                 "--out, or remove that folder."
             )
+    for name, about in before.items():
+        if about.setting != here:
+            figure = experiment(name)
+            results = _results(figure, out / name)
+            is_complete = all(results.has(cell.key) for cell in figure.cells(setting))
+            manifests.write(out / name, about.extended(setting, is_complete))
 
 
 def _check_cells(cells: Sequence[Cell], results: ResultsFile) -> None:

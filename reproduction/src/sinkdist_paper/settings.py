@@ -9,7 +9,9 @@ from typing import Any
 from sinkdist import InputError
 from sinkdist_paper.figure import Setting
 
-__all__ = ["asked", "command", "default_sizes", "differences", "stored"]
+__all__ = [
+    "asked", "command", "default_sizes", "differences", "is_extended", "restored", "stored",
+]  # fmt: skip
 
 DISTANCES = "distances"  # the folder of stored matrices, within the results
 _SIZES = {"digits": (600, 1_200, 1_797), "mnist": (3_000, 5_000, 12_000, 17_000, 25_000)}
@@ -89,6 +91,36 @@ def stored(setting: Setting) -> dict[str, Any]:
         "quick": setting.quick,
         "seed": setting.seed,
     }
+
+
+def restored(written: Mapping[str, Any], out: Path) -> Setting:
+    """The setting of a manifest.
+
+    Examples
+    --------
+    >>> restored({"data": "digits", "sizes": [60], "quick": True, "seed": 3}, Path("results")).seed
+    3
+    """
+    return asked(
+        out,
+        data=written["data"],
+        sizes=written["sizes"],
+        quick=written["quick"],
+        seed=written["seed"],
+    )
+
+
+def is_extended(there: Mapping[str, Any], here: Mapping[str, Any]) -> bool:
+    """Whether two stored settings are the same, but for sizes that the second one adds.
+
+    Examples
+    --------
+    >>> here = stored(asked(Path("results"), quick=True))
+    >>> is_extended({**here, "sizes": [300]}, here), is_extended({**here, "sizes": [200]}, here)
+    (True, False)
+    """
+    added = set(here["sizes"]) >= set(there.get("sizes", ()))
+    return added and {**there, "sizes": ()} == {**here, "sizes": ()}
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:

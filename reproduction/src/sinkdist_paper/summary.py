@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sinkdist_paper import settings
-from sinkdist_paper.finding import Finding, verdict
+from sinkdist_paper.finding import Finding
 
 __all__ = ["summary"]
 
@@ -33,7 +33,7 @@ def summary(findings: Sequence[Finding]) -> str:
                 _table(
                     ("The paper says", "Verdict", "Measured here", "Figure"),
                     [
-                        (claim.paper, f"**{verdict(claim)}**", claim.measured, _link(finding))
+                        (claim.paper, f"**{claim.verdict.value}**", claim.measured, _link(finding))
                         for finding in findings
                         for claim in finding.claims()
                     ],
@@ -63,6 +63,7 @@ def _section(finding: Finding) -> str:
     return "\n\n".join(
         [
             f"## {finding.label}: {finding.experiment.title}",
+            *([f"**{finding.remark()}**"] if finding.missing else []),
             f"![{finding.experiment.title}]({name}/{name}.svg)",
             *(f"{view.caption}\n\n{_table(view.head, view.rows)}" for view in finding.views()),
         ]

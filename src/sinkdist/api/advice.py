@@ -61,7 +61,7 @@ def iterations_for(lam: float, ground: Any) -> int:
     if unit == 0.0:
         raise InputError(
             "The median of the ground matrix is 0, which is no unit of cost: the number of "
-            "iterations cannot be told from 'lam'. Pass 'tol' instead of 'iterations'."
+            "iterations cannot be computed from 'lam'. Pass 'tol' instead of 'iterations'."
         )
     try:
         return formula(strength * unit, AT_LEAST, FACTOR, POWER)

@@ -25,6 +25,7 @@ def divergence(
     lam: float | None = None,
     reg: float | None = None,
     alpha: float | None = None,
+    mass_penalty: float | tuple[float, float] | None = None,
     tol: float | None = None,
     max_iter: int | None = None,
     iterations: int | None = None,
@@ -56,6 +57,9 @@ def divergence(
         ``r^T M c - (r^T M r + c^T M c) / 2``, half the energy distance.
     alpha : float
         Only its limits, 0 and inf, which are those of `lam`.
+    mass_penalty : float, optional
+        As for `solve`, the same on both sides: then ``(sqrt(m) - sqrt(n))^2 / (2 lam)`` is added,
+        with ``m, n`` the masses of `r` and `c`, which keeps it from being negative.
     tol, max_iter, iterations, solver, dtype, normalize, on_empty, workers, progress
         As for `solve`. With `iterations`, only the pairs stop there: the result is a lower bound.
 
@@ -74,9 +78,9 @@ def divergence(
     array([0.7169, 0.4728])
     """
     options = Options(
-        lam=lam, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter, iterations=iterations,
-        solver=solver, dtype=dtype, normalize=normalize, on_empty=on_empty, workers=workers,
-        progress=progress,
+        lam=lam, reg=reg, alpha=alpha, mass_penalty=mass_penalty, tol=tol, max_iter=max_iter,
+        iterations=iterations, solver=solver, dtype=dtype, normalize=normalize, on_empty=on_empty,
+        workers=workers, progress=progress,
     )  # fmt: skip
     check_flags(options)
     if is_on_device(r, c, ground):

@@ -47,6 +47,7 @@ def solve(
     lam: float | None = None,
     reg: float | None = None,
     alpha: float | None = None,
+    mass_penalty: float | tuple[float, float] | None = None,
     tol: float | None = None,
     max_iter: int | None = None,
     iterations: int | None = None,
@@ -71,6 +72,11 @@ def solve(
         Exactly one: the paper's lambda, its inverse, or the radius of the Kullback-Leibler ball
         around the independence table (the hard constraint). ``lam=inf`` or ``alpha=inf`` is the
         exact distance, ``lam=0`` or ``alpha=0`` the independence table ``r^T M c``.
+    mass_penalty : float or pair of float, optional
+        With `lam` or `reg`: marginals are held by this multiple of their Kullback-Leibler
+        divergence from `r` and `c` instead of exactly, so that total masses may differ and need not
+        be 1. A pair is for the rows and the columns; ``inf`` holds a side exactly, and on both
+        sides is the same as None. See ``docs/masses.md``.
     tol : float, optional
         Bound on the L1 violation of the marginals, and with `alpha` on the relative width of the
         value's bracket; 1e-6 in float64, 1e-4 in float32.
@@ -105,8 +111,8 @@ def solve(
     (0.1093, True)
     """
     options = Options(
-        lam=lam, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter, iterations=iterations,
-        solver=solver, dtype=dtype, normalize=normalize, on_empty=on_empty,
+        lam=lam, reg=reg, alpha=alpha, mass_penalty=mass_penalty, tol=tol, max_iter=max_iter,
+        iterations=iterations, solver=solver, dtype=dtype, normalize=normalize, on_empty=on_empty,
         coincidence=coincidence, workers=workers, progress=progress,
     )  # fmt: skip
     check_flags(options)
@@ -133,6 +139,7 @@ def distance(
     lam: float | None = None,
     reg: float | None = None,
     alpha: float | None = None,
+    mass_penalty: float | tuple[float, float] | None = None,
     tol: float | None = None,
     max_iter: int | None = None,
     iterations: int | None = None,
@@ -159,8 +166,8 @@ def distance(
     array([1., 0.])
     """
     options = Options(
-        lam=lam, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter, iterations=iterations,
-        solver=solver, dtype=dtype, normalize=normalize, on_empty=on_empty,
+        lam=lam, reg=reg, alpha=alpha, mass_penalty=mass_penalty, tol=tol, max_iter=max_iter,
+        iterations=iterations, solver=solver, dtype=dtype, normalize=normalize, on_empty=on_empty,
         coincidence=coincidence, workers=workers, progress=progress,
     )  # fmt: skip
     check_flags(options)
@@ -193,6 +200,7 @@ def pairwise(
     lam: float | None = None,
     reg: float | None = None,
     alpha: float | None = None,
+    mass_penalty: float | tuple[float, float] | None = None,
     tol: float | None = None,
     max_iter: int | None = None,
     iterations: int | None = None,
@@ -223,8 +231,8 @@ def pairwise(
         Other histograms.
     ground : Ground or array_like
         Costs between bins.
-    lam, reg, alpha, tol, max_iter, iterations, solver, dtype, normalize, on_empty, coincidence,
-    workers, progress
+    lam, reg, alpha, mass_penalty, tol, max_iter, iterations, solver, dtype, normalize, on_empty,
+    coincidence, workers, progress
         As for `solve`.
     debiased : bool
         The Sinkhorn divergence instead, as by `divergence`: 0 for equal histograms.
@@ -232,7 +240,7 @@ def pairwise(
         A budget for this process, such as ``"2GB"``; three quarters of what is free by default.
     out : str or path, optional
         Store the matrix on disk, tile by tile, and return it as a `StoredMatrix`. The same call
-        goes on where an earlier one was stopped; nothing that was finished is computed again.
+        resumes where an earlier one was stopped; no finished tile is computed again.
     overwrite : bool
         Replace a matrix at `out` that another call has stored. One that the same call has begun is
         continued all the same.
@@ -251,8 +259,8 @@ def pairwise(
            [2., 0.]])
     """
     options = Options(
-        lam=lam, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter, iterations=iterations,
-        solver=solver, dtype=dtype, normalize=normalize, on_empty=on_empty,
+        lam=lam, reg=reg, alpha=alpha, mass_penalty=mass_penalty, tol=tol, max_iter=max_iter,
+        iterations=iterations, solver=solver, dtype=dtype, normalize=normalize, on_empty=on_empty,
         coincidence=coincidence, workers=workers, progress=progress,
         debiased=debiased, memory=memory, out=out, overwrite=overwrite, client=client,
     )  # fmt: skip
@@ -262,8 +270,8 @@ def pairwise(
         from sinkdist.pairs.arrays import verbs
 
         _refuse_host_options(options)
-        home = debiased_verbs if debiased else verbs
-        matrix: Array = home.pairwise(X, Y, ground, options)
+        chosen = debiased_verbs if debiased else verbs
+        matrix: Array = chosen.pairwise(X, Y, ground, options)
         return matrix
     problem = read_problem(X, Y, ground, options)
     one_family = Y is None
@@ -310,7 +318,8 @@ def _solution_of_one(problem: Problem, R: Histograms, C: Histograms, workers: in
     g = on_all_bins(outcome.g, columns, C.d, -np.inf)
     return Solution(
         value, outcome.error, outcome.n_iter, Status(outcome.status), RAN[outcome.solver],
-        outcome.lam, (f, g), problem.ground, R.copy(), C.copy(), [outcome.plan], [outcome.bracket],
+        outcome.lam, (f, g), problem.ground,
+        _evidence=problem.member.evidence(R.copy(), C.copy(), [outcome.plan], [outcome.bracket]),
     )  # fmt: skip
 
 
@@ -321,17 +330,18 @@ def _solution(problem: Problem, R: Histograms, C: Histograms, answers: Answers) 
         value[coincide(R, C)] = 0.0
     f, g = answers.f, answers.g
     assert f is not None and g is not None
+    evidence = problem.member.evidence(R.copy(), C.copy(), answers.plans, answers.brackets)
     names = np.array(RAN)[answers.solver]
     if R.is_vector and C.is_vector:
         return Solution(
             value[0].item(), answers.error[0].item(), answers.n_iter[0].item(),
             Status(answers.status[0]), str(names[0]), answers.lam[0].item(), (f[0], g[0]),
-            problem.ground, R.copy(), C.copy(), answers.plans, answers.brackets,
+            problem.ground, _evidence=evidence,
         )  # fmt: skip
     lam = answers.lam if np.isnan(problem.member.lam) else problem.member.lam
     return Solution(
         value, answers.error, answers.n_iter, answers.status, names, lam, (f, g), problem.ground,
-        R.copy(), C.copy(), answers.plans, answers.brackets,
+        _evidence=evidence,
     )  # fmt: skip
 
 

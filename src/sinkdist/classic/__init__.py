@@ -8,7 +8,7 @@ grounded   Mahalanobis; embedding makes a Euclidean distance of it
 formulas   each distance between two blocks of histograms
 summed     those that are no matrix products: NumPy's way, and a compiled one for large families
 pairs      from what the caller holds to a job of tiles
-words      what their docstrings share
+docstrings what their docstrings share
 """
 
 from sinkdist.classic.binwise import chi2, euclidean, hellinger, sqeuclidean, total_variation

@@ -35,7 +35,7 @@ ndarray of shape (n, m), or StoredMatrix where `out` is given
 
 def fill_docstring(function: _Function) -> _Function:
     """Put the common parts of a docstring in their place."""
-    text = inspect.cleandoc(function.__doc__ or "")  # None where Python was told to strip them
+    text = inspect.cleandoc(function.__doc__ or "")  # None under python -OO
     for name, part in _COMMON.items():
         text = text.replace(name, part)
     function.__doc__ = text

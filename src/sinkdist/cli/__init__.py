@@ -6,6 +6,7 @@
       |-- options.py        the options that commands share, in plain words
       |-- computing.py      pairwise, distance
       |-- certificates.py   what is known of pairs, as lines of text
+      |-- means.py          barycenter, cluster
       |-- stored.py         info, export
       |-- plugins.py        commands of other distributions, such as reproduce and demo
       |-- warmup.py         warmup
@@ -22,7 +23,7 @@ from typing import Annotated
 import typer
 
 from sinkdist import __version__
-from sinkdist.cli import computing, stored, warmup
+from sinkdist.cli import computing, means, stored, warmup
 from sinkdist.cli.mistakes import quiet, report_errors
 from sinkdist.cli.options import examples
 from sinkdist.cli.plugins import Commands
@@ -64,6 +65,8 @@ def sinkdist(
 
 app.command(epilog=computing.PAIRWISE_EXAMPLES)(computing.pairwise)
 app.command(epilog=computing.DISTANCE_EXAMPLES)(computing.distance)
+app.command(epilog=means.BARYCENTER_EXAMPLES)(means.barycenter)
+app.command(epilog=means.CLUSTER_EXAMPLES)(means.cluster)
 app.command(epilog=stored.INFO_EXAMPLES)(stored.info)
 app.command(epilog=stored.EXPORT_EXAMPLES)(stored.export)
 app.command(epilog=warmup.EXAMPLES)(warmup.warmup)

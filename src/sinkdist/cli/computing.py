@@ -56,6 +56,7 @@ def pairwise(
     reg: options.Reg = None,
     alpha: options.Alpha = None,
     emd: options.Emd = False,
+    mass_penalty: options.MassPenalty = None,
     tol: options.Tol = None,
     max_iter: options.MaxIter = None,
     iterations: options.Iterations = None,
@@ -74,6 +75,7 @@ def pairwise(
     from sinkdist.files import WRITTEN, check_target, read_ground, write
 
     lam, reg, alpha = options.strength(lam, reg, alpha, emd)
+    penalty = options.mass_penalty(mass_penalty)
     out = options.without_slash(out)
     is_store = check_target(out, (_ZARR, *WRITTEN), overwrite=overwrite) == _ZARR
     if scheduler is not None:
@@ -84,8 +86,8 @@ def pairwise(
         with _cluster(scheduler) as client:
             distances = sd.pairwise(
                 X, Y, ground=costs.scaled() if scaled else costs, lam=lam, reg=reg, alpha=alpha,
-                tol=tol, max_iter=max_iter, iterations=iterations, solver=solver,
-                dtype=None if dtype is None else dtype.value, normalize=normalize,
+                mass_penalty=penalty, tol=tol, max_iter=max_iter, iterations=iterations,
+                solver=solver, dtype=None if dtype is None else dtype.value, normalize=normalize,
                 on_empty=on_empty.value, coincidence=coincidence, workers=workers,
                 progress=progress, memory=memory, out=out if is_store else None,
                 overwrite=overwrite and is_store, client=client,
@@ -124,6 +126,7 @@ def distance(
     reg: options.Reg = None,
     alpha: options.Alpha = None,
     emd: options.Emd = False,
+    mass_penalty: options.MassPenalty = None,
     tol: options.Tol = None,
     max_iter: options.MaxIter = None,
     iterations: options.Iterations = None,
@@ -139,13 +142,14 @@ def distance(
     from sinkdist.files import read_ground
 
     lam, reg, alpha = options.strength(lam, reg, alpha, emd)
+    penalty = options.mass_penalty(mass_penalty)
     verb = sd.solve if everything or as_json else sd.distance
     with stoppable(), rename_arguments(r=r, c=c):
         first, second = _histograms(r), _histograms(c)
         costs = read_ground(ground)
         answer = verb(
             first, second, costs.scaled() if scaled else costs, lam=lam, reg=reg, alpha=alpha,
-            tol=tol, max_iter=max_iter, iterations=iterations, solver=solver,
+            mass_penalty=penalty, tol=tol, max_iter=max_iter, iterations=iterations, solver=solver,
             dtype=None if dtype is None else dtype.value, normalize=normalize,
             on_empty=on_empty.value, coincidence=coincidence, workers=workers,
         )  # fmt: skip

@@ -15,7 +15,10 @@ import typer
 from sinkdist.errors import InputError
 from sinkdist.problem.options import Options
 
-__all__ = ["Precision", "WithoutMass", "declared", "examples", "strength", "without_slash"]
+__all__ = [
+    "Precision", "WithoutMass", "declared", "examples", "mass_penalty", "strength",
+    "without_slash",
+]  # fmt: skip
 
 _STRENGTH = "Which distance (exactly one)"
 _STOPPING = "When to stop"
@@ -74,6 +77,9 @@ Scaled: TypeAlias = Annotated[
 Lam: TypeAlias = Annotated[float | None, declared("lam", _STRENGTH, "NUMBER")]
 Reg: TypeAlias = Annotated[float | None, declared("reg", _STRENGTH, "NUMBER")]
 Alpha: TypeAlias = Annotated[float | None, declared("alpha", _STRENGTH, "NUMBER")]
+MassPenalty: TypeAlias = Annotated[
+    str | None, declared("mass_penalty", _STRENGTH, "NUMBER[,NUMBER]")
+]
 Emd: TypeAlias = Annotated[
     bool,
     typer.Option("--emd", help="The exact distance, without entropy.", rich_help_panel=_STRENGTH),
@@ -127,6 +133,27 @@ def strength(
             f"--emd. Got {' and '.join(given) or 'none of them'} instead."
         )
     return (math.inf if emd else lam), reg, alpha
+
+
+def mass_penalty(given: str | None) -> float | tuple[float, float] | None:
+    """One number, or two with a comma between them, as the verbs take them.
+
+    Examples
+    --------
+    >>> mass_penalty("2"), mass_penalty("1,inf")
+    (2.0, (1.0, inf))
+    """
+    if given is None:
+        return None
+    try:
+        numbers = tuple(float(part) for part in given.split(","))
+    except ValueError:
+        numbers = ()
+    if len(numbers) not in (1, 2):
+        raise InputError(
+            f"--mass-penalty must be a number, or two as in 1,inf. Got {given!r} instead."
+        )
+    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
 
 
 def without_slash(name: str) -> str:

@@ -75,12 +75,21 @@ def _grounds(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
     total_variation_of_many(X, X)
 
 
+def _means(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
+    """Barycentres, by products and in the log domain."""
+    import sinkdist as sd
+
+    for lam in (9.0, 2000.0):
+        sd.barycenter(X[:3], ground=M, lam=lam, max_iter=8, debiased=False, workers=1)
+
+
 CALLS: dict[str, Call] = {
     "pairs at a small lam": _pairs_at(9.0),
     "pairs at a large lam": _pairs_at(2000.0),
     "other verbs": _verbs,
     "the hard constraint": _constrained,
     "grounds and classic distances": _grounds,
+    "barycentres": _means,
 }
 
 

@@ -23,7 +23,7 @@ __all__ = ["read_csv"]
 
 Array = npt.NDArray[np.float64]
 
-_COUNTED = 4  # headings 0, 1, 2, 3, ... of at least so many cells are told from histograms
+_COUNTED = 4  # headings 0, 1, 2, 3, ... of at least so many cells are not taken for histograms
 
 
 def read_csv(path: str) -> Array:

@@ -1,7 +1,7 @@
 """Writing a matrix to a file: by blocks of rows, so that it is never in memory twice.
 
-Files are written under a temporary name in the same folder and take their own when they are
-complete: whoever finds a file finds the whole of it.
+Files are written under a temporary name in the same folder and renamed at the end: a file that
+exists is complete.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@
 
     Ground (ground.py)      a checked cost matrix with its facts and its cached operators
       |-- costs.py          building matrices: grids, points, graphs
+      |-- grid.py           costs of a large grid as a formula; grid_plan.py: plans on it
       `-- gibbs.py          Gibbs: K = exp(-lam M) in one dtype, built on first use
 """
 

@@ -5,7 +5,6 @@ Pure functions from descriptions of the bins to float64 matrices; `Ground` check
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -13,35 +12,43 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError, InputTypeError
+from sinkdist.ground.grid import GridCosts
+from sinkdist.ground.memory import require_memory
 from sinkdist.ground.structure import Structure, of_edges
 from sinkdist.inputs.arrays import is_sparse, real_array, require_real
 from sinkdist.inputs.sparsity import check_structure
 
-__all__ = ["GRID_METRICS", "Costs", "Metric", "graph_costs", "grid_costs", "points_costs"]
+__all__ = [
+    "GRID_METRICS",
+    "Costs",
+    "Metric",
+    "graph_costs",
+    "grid_costs",
+    "grid_of",
+    "points_costs",
+]
 
 Costs: TypeAlias = npt.NDArray[np.float64]
 Metric: TypeAlias = str | Callable[[Any, Any], float]
 
+_SPACINGS = 1e-100, 1e100  #: whose squares are numbers
+
 GRID_METRICS = ("euclidean", "sqeuclidean", "cityblock")
 
 
-def grid_costs(shape: tuple[int, ...], metric: str) -> Costs:
-    """Distances between the pixels of an n-D grid, in row-major order of the bins."""
+def grid_costs(grid: GridCosts) -> Costs:
+    """The matrix of costs between the pixels of a grid, in row-major order of the bins."""
+    require_memory(grid.bins, grid.bins, f"A grid of {' x '.join(map(str, grid.sides))}")
+    return np.asarray(grid.block())
+
+
+def grid_of(shape: tuple[Any, ...], metric: str, spacing: Any) -> GridCosts:
+    """A checked description of a grid."""
     if metric not in GRID_METRICS:
         names = ", ".join(map(repr, GRID_METRICS))
         raise InputError(f"The 'metric' option must be one of {names}. Got {metric!r} instead.")
     sides = _sides(shape)
-    bins = int(np.prod(sides, dtype=object))
-    _require_memory(bins, bins, f"A grid of {' x '.join(map(str, sides))}")
-    total = np.zeros(sides * 2)
-    for axis, side in enumerate(sides):
-        steps = np.abs(np.subtract.outer(np.arange(side), np.arange(side))).astype(np.float64)
-        # (side, side), stretched over the other axes of both the source and the target bin
-        around = [side if k in (axis, axis + len(sides)) else 1 for k in range(2 * len(sides))]
-        total += (steps if metric == "cityblock" else steps * steps).reshape(around)
-    if metric == "euclidean":
-        np.sqrt(total, out=total)
-    return total.reshape(bins, bins)
+    return GridCosts(sides, metric, _spacing(spacing, len(sides)))
 
 
 def points_costs(points: Any, others: Any, metric: Metric) -> Costs:
@@ -54,7 +61,7 @@ def points_costs(points: Any, others: Any, metric: Metric) -> Costs:
         raise InputError(
             f"'points' are of dimension {z.shape[1]}, but 'others' of dimension {w.shape[1]}."
         )
-    _require_memory(len(z), len(w), f"The ground of {len(z)} points")
+    require_memory(len(z), len(w), f"The ground of {len(z)} points")
     try:
         costs = np.asarray(cdist(z, w, metric=metric), dtype=np.float64)
     except ValueError as error:
@@ -69,7 +76,7 @@ def graph_costs(adjacency: Any) -> tuple[Costs, Structure | None]:
 
     graph = _undirected(adjacency)
     nodes = graph.shape[0]
-    _require_memory(nodes, nodes, f"The ground of a graph of {nodes} nodes")
+    require_memory(nodes, nodes, f"The ground of a graph of {nodes} nodes")
     _require_connected(graph)
     costs = _mirrored(np.asarray(shortest_path(graph, method="D", directed=False)))
     return costs, of_edges(graph)
@@ -93,6 +100,23 @@ def _sides(shape: tuple[Any, ...]) -> tuple[int, ...]:
         if side < 1:
             raise InputError(f"The sides of a grid must be positive. Got {side} instead.")
     return tuple(map(int, shape))
+
+
+def _spacing(spacing: Any, axes: int) -> tuple[float, ...]:
+    """The distance of neighbouring pixels along every axis."""
+    given = np.atleast_1d(real_array(spacing, "'spacing'")).astype(np.float64)
+    if given.ndim != 1 or given.size not in (1, axes):
+        raise InputError(
+            f"The 'spacing' option must be a number, or one for each of {axes} axes. "
+            f"Got {spacing!r} instead."
+        )
+    least, most = _SPACINGS
+    if not ((given >= least) & (given <= most)).all():
+        raise InputError(
+            f"The 'spacing' option must lie between {least:g} and {most:g}. Got {spacing!r} "
+            "instead."
+        )
+    return tuple(np.broadcast_to(given, axes).tolist())
 
 
 def _points(values: Any, subject: str) -> Costs:
@@ -162,17 +186,3 @@ def _require_connected(graph: Any) -> None:
         f"The graph is not connected: it has {count} components, of {named}"
         f"{', ...' if count > 5 else ''}. No path joins them: add edges, or keep one component."
     )
-
-
-def _require_memory(rows: int, columns: int, subject: str) -> None:
-    """Raise for a matrix larger than the machine's memory, before it is allocated."""
-    needed = 8 * rows * columns
-    try:
-        present = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # not told on this system
-        return
-    if needed > present:
-        raise InputError(
-            f"{subject} needs a cost matrix of {needed / 2**30:,.1f} GiB, "
-            f"but this machine has {present / 2**30:,.1f} GiB of memory."
-        )

@@ -16,8 +16,16 @@ from typing import Any, Literal, final
 import numpy as np
 
 from sinkdist.errors import InputError, InputTypeError
-from sinkdist.ground.costs import Costs, Metric, graph_costs, grid_costs, points_costs
+from sinkdist.ground.costs import (
+    Costs,
+    Metric,
+    graph_costs,
+    grid_costs,
+    grid_of,
+    points_costs,
+)
 from sinkdist.ground.dense import DenseCosts
+from sinkdist.ground.grid import DENSE_UP_TO, GridCosts
 from sinkdist.ground.metric import MetricCheck, check_metric, largest_metric_below
 from sinkdist.ground.operator import CostOperator, Index
 from sinkdist.ground.structure import Structure, found_in, line
@@ -54,13 +62,14 @@ class Ground:
     """
 
     __slots__ = (
-        "_costs", "_description", "_gibbs", "_lock", "_metric", "_moved", "_structure",
+        "_costs", "_description", "_gibbs", "_lock", "_metric", "_moved", "_pixels", "_structure",
     )  # fmt: skip
     _costs: CostOperator
     _metric: MetricCheck | None
     _structure: Structure | Literal["unknown"] | None
     _gibbs: OrderedDict[tuple[float, np.dtype[Any]], Any]
     _moved: OrderedDict[Any, Any]
+    _pixels: GridCosts | None
 
     def __init__(self, matrix: Any) -> None:
         self._set(DenseCosts(_read(matrix)), "cost matrix")
@@ -71,27 +80,38 @@ class Ground:
         return ground if isinstance(ground, cls) else cls(ground)
 
     @classmethod
-    def grid(cls, *shape: int, metric: str = "euclidean") -> Ground:
+    def grid(cls, *shape: int, metric: str = "euclidean", spacing: Any = 1.0) -> Ground:
         """Bins are the pixels of a grid, in row-major order (``image.ravel()``).
+
+        A large grid has no matrix: costs are computed where they are needed, `matrix` refuses with
+        the size, and under squared distances pairs are solved without it.
 
         Parameters
         ----------
         *shape : int
             The sides, in pixels; any number of them.
         metric : {"euclidean", "sqeuclidean", "cityblock"}
-            The cost between pixels, whose spacing is 1.
+            The cost between pixels.
+        spacing : float or sequence of float
+            The distance of neighbouring pixels; one number, or one for each axis.
 
         Examples
         --------
         >>> Ground.grid(2, 2, metric="cityblock").matrix[0]
         array([0., 1., 1., 2.])
+        >>> Ground.grid(1024, 1024, metric="sqeuclidean", spacing=1 / 1024)
+        Ground(1048576 x 1048576, sqeuclidean grid 1024 x 1024, median 0.2621)
         """
-        sides = " x ".join(map(str, shape))
-        ground = cls._made(DenseCosts(grid_costs(shape, metric)), f"{metric} grid {sides}")
+        grid = grid_of(shape, metric, spacing)
+        large = grid.bins > DENSE_UP_TO[metric]
+        description = f"{metric} grid {' x '.join(map(str, shape))}"
+        ground = cls._made(grid if large else DenseCosts(grid_costs(grid)), description)
+        ground._pixels = grid
         if metric != "sqeuclidean":
             ground._metric = _BY_CONSTRUCTION
             if len(shape) == 1:
-                ground._structure = line(np.arange(float(shape[0])), ground.costs_at)
+                places = grid.spacing[0] * np.arange(float(shape[0]))
+                ground._structure = line(places, ground.costs_at)
         return ground
 
     @classmethod
@@ -146,15 +166,31 @@ class Ground:
 
     @property
     def matrix(self) -> Costs:
-        """The costs, read-only float64."""
-        view = self._costs.block().view()
+        """The costs, read-only float64; an error with their size where there is no matrix."""
+        view = self.dense.view()
         view.flags.writeable = False
         return view
 
     @property
     def dense(self) -> Costs:
         """The same, not flagged read-only, for compiled passes; never written to."""
-        return self._costs.block()
+        grid = self.as_grid
+        return self._costs.block() if grid is None else grid.matrix()
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether there is a matrix."""
+        return isinstance(self._costs, DenseCosts)
+
+    @property
+    def as_grid(self) -> GridCosts | None:
+        """The pixels that bins are, where there is no matrix of their costs."""
+        return self._costs if isinstance(self._costs, GridCosts) else None
+
+    @property
+    def pixels(self) -> GridCosts | None:
+        """The grid that bins are the pixels of, with a matrix or without; None for other bins."""
+        return self._pixels
 
     def block(self, rows: Index | None = None, columns: Index | None = None) -> Costs:
         """Costs between some bins, given by their indices; None stands for all of them.
@@ -162,6 +198,18 @@ class Ground:
         Not to be written to: it may be the ground's own memory.
         """
         return self._costs.block(rows, columns)
+
+    def on(self, rows: Index, columns: Index) -> Ground:
+        """The ground between some bins, with a matrix.
+
+        Of a metric it is one too where the columns begin with the rows: other columns are bins that
+        nothing comes from.
+        """
+        part = self._made(DenseCosts(self._costs.block(rows, columns)), self._description)
+        if self.is_made_metric and np.array_equal(rows, columns[: rows.size]):
+            part._metric = _BY_CONSTRUCTION
+        part._structure = None
+        return part
 
     def mean_costs(self, rows: Any) -> Any:
         """``R M``: the mean cost from each histogram (dense or sparse rows) to every bin."""
@@ -216,6 +264,7 @@ class Ground:
             raise InputError(f"Dividing the ground matrix by {unit:.6g} makes costs overflow.")
         ground = self._made(self._costs.scaled(unit), f"{self._description} / {name}")
         ground._metric = self._metric if self._metric is _BY_CONSTRUCTION else None
+        ground._pixels = None if self._pixels is None else self._pixels.scaled(unit)
         if isinstance(self._structure, Structure):
             ground._structure = self._structure.scaled(unit)
         return ground
@@ -232,7 +281,12 @@ class Ground:
         Going from bin 0 to 2 costs 4, but 2 by way of 1.
         """
         if self._metric is None:
-            self._metric = check_metric(self.dense, self.max, self.is_symmetric)
+            grid = self.as_grid
+            self._metric = (
+                check_metric(self.dense, self.max, self.is_symmetric)
+                if grid is None
+                else grid.check_metric()
+            )
         return self._metric
 
     @property
@@ -249,8 +303,7 @@ class Ground:
     def structure(self) -> Structure | None:
         """What gives the exact distance a closed form; None where nothing is known that does."""
         if self._structure == "unknown":
-            dense = isinstance(self._costs, DenseCosts)
-            self._structure = found_in(self.dense, self.min, self.max) if dense else None
+            self._structure = found_in(self.dense, self.min, self.max) if self.is_dense else None
         return self._structure
 
     def costs_at(self, rows: Index, columns: Index) -> Costs:
@@ -288,11 +341,11 @@ class Ground:
                 self._gibbs.move_to_end(key)
             return found
 
-    def moved(self, place: Any, move: Callable[[Costs], Any]) -> Any:
+    def moved(self, place: Any, move: Callable[[Ground], Any]) -> Any:
         """The costs as `move` puts them in some `place`: moved once, then shared by all callers."""
         with self._lock:
             if place not in self._moved:
-                self._moved[place] = move(self.dense)
+                self._moved[place] = move(self)
                 while len(self._moved) > (_KEPT if self._costs.nbytes <= _LARGE else 1):
                     self._moved.popitem(last=False)
             return self._moved[place]
@@ -315,7 +368,9 @@ class Ground:
         return f"Ground({rows} x {columns}, {self._description}, median {self.median:.4g})"
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
-        return _restored, (self.dense, self._description, self._metric, self._structure)
+        costs = self.dense if self.is_dense else self._costs
+        known = self._description, self._metric, self._structure, self._pixels
+        return _restored, (costs, *known)
 
     @classmethod
     def _made(cls, costs: CostOperator, description: str) -> Ground:
@@ -332,6 +387,7 @@ class Ground:
         self._description = description
         self._metric = None
         self._structure = "unknown"
+        self._pixels = None
         self._gibbs = OrderedDict()
         self._moved = OrderedDict()
         self._lock = threading.Lock()
@@ -362,19 +418,21 @@ class Ground:
 
 
 def _restored(
-    matrix: Costs,
+    costs: Any,
     description: str,
     metric: MetricCheck | None,
     structure: Structure | Literal["unknown"] | None,
+    pixels: GridCosts | None = None,
 ) -> Ground:
     """A ground from a pickle: without operators and lock, with what is known about it.
 
     Workers receive arrays that are large as read-only maps of a file, or as bytes.
     """
-    ground = Ground._made(DenseCosts(for_kernels(matrix)), description)
+    matrix = isinstance(costs, np.ndarray)
+    ground = Ground._made(DenseCosts(for_kernels(costs)) if matrix else costs, description)
     if metric is not None:
         ground._metric = _BY_CONSTRUCTION if metric == _BY_CONSTRUCTION else metric
-    ground._structure = structure
+    ground._structure, ground._pixels = structure, pixels
     return ground
 
 

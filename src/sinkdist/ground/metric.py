@@ -75,7 +75,7 @@ def check_metric(costs: Costs, largest: float, symmetric: bool) -> MetricCheck:
 
 
 def looks_metric(costs: Costs) -> bool:
-    """Whether some triangles hold, as far as a quick look tells: False is certain, True is not.
+    """Whether some triangles hold, by a quick check: False is certain, True is not.
 
     Examples
     --------

@@ -71,7 +71,7 @@ class ArrayContext:
                 raise unknown_dtype(asked)
             if name == "float64" and not self.has_double:
                 raise InputError(
-                    "dtype='float64' is not at hand: JAX needs jax.config.update("
+                    "dtype='float64' is not available: JAX needs jax.config.update("
                     "'jax_enable_x64', True), and mps has no float64."
                 )
             return np.dtype(name)

@@ -99,7 +99,7 @@ def pandas_labels(value: Any) -> Any:
 
 
 def _converted(value: Any, subject: str) -> npt.NDArray[Any]:
-    """`value` through ``numpy.asarray``, its failures told in our own words."""
+    """`value` through ``numpy.asarray``, with our own messages for its failures."""
     if value is None or isinstance(value, (str, bytes)) or is_sparse(value):
         raise _not_an_array(subject, value)
     if hasattr(value, "todense") and not isinstance(value, np.ndarray):

@@ -1,14 +1,15 @@
 """Reading histograms: the only place that checks them, so that solvers never have to.
 
 Whatever the caller holds (arrays, nested lists, counts, pandas, scipy.sparse) becomes `Histograms`:
-rows that are finite, non-negative and sum to 1. Input is never written to; rows that already fit
-are not copied. Negligible masses, below 1e-100 in float64, count as zero.
+rows that are finite, non-negative and sum to 1, or to anything where the call allows that. Input is
+never written to; rows that already fit are not copied. Negligible masses, below 1e-100 in float64,
+count as zero.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +30,7 @@ from sinkdist.inputs.rows import (
     with_masses,
 )
 from sinkdist.inputs.sparsity import check_structure
-from sinkdist.inputs.thresholds import NEGLIGIBLE, negative_rounding, slack
+from sinkdist.inputs.thresholds import NEGLIGIBLE, TOTALS, negative_rounding, slack
 from sinkdist.wording import argument, option
 
 __all__ = ["Histograms", "check_on_empty", "check_same_bins", "read", "working_dtype"]
@@ -148,6 +149,7 @@ def read(
     normalize: bool = False,
     on_empty: str = "raise",
     against: str = "the ground metric",
+    any_total: bool = False,
 ) -> Histograms:
     """Check one histogram (1-D) or a family of them (2-D, one per row).
 
@@ -167,6 +169,9 @@ def read(
         Whether rows without mass are an error or are only marked in ``Histograms.empty``.
     against : str
         What has that many `bins`, for the message.
+    any_total : bool
+        Whether rows may sum to any number within `inputs.thresholds.TOTALS`; nothing is divided
+        then, unless `normalize` says so.
 
     Returns
     -------
@@ -191,12 +196,13 @@ def read(
         check_structure(values, f"'{name}'")
     with np.errstate(all="ignore"):  # what overflows or is not a number is found and named
         if not normalize and isinstance(values, np.ndarray) and values.dtype == dtype:
-            rows = _as_is(values)
+            rows = None if any_total else _as_is(values)
             if rows is not None:
                 is_vector = rows.ndim == 1
                 return Histograms(rows[None] if is_vector else rows, is_vector)
         place = Argument(name, values.ndim == 1)
-        return _with_care(values, dtype, place, normalize=normalize, on_empty=on_empty)
+        rules = _Rules(normalize, on_empty, any_total and not normalize)
+        return _with_care(values, dtype, place, rules)
 
 
 def _as_is(values: Array) -> Array | None:
@@ -225,24 +231,33 @@ def _as_is(values: Array) -> Array | None:
     return values / totals[:, None]
 
 
-def _with_care(
-    values: Any, dtype: np.dtype[Any], place: Argument, *, normalize: bool, on_empty: str
-) -> Histograms:
+class _Rules(NamedTuple):
+    """What becomes of rows that do not sum to 1, and of those without mass."""
+
+    normalize: bool
+    on_empty: str
+    any_total: bool
+
+
+def _with_care(values: Any, dtype: np.dtype[Any], place: Argument, rules: _Rules) -> Histograms:
     """Every other input: promoted before any sum, then checked and repaired step by step."""
     source = values.dtype.char
     rows = promoted(values, _FLOAT32 if dtype == _FLOAT32 and source in "ef" else _FLOAT64)
     rows = _non_negative(rows, place, negative_rounding(values.dtype.name))
     empty = per_row(np.maximum, rows) == 0.0
-    if on_empty == "raise" and empty.any():
+    if rules.on_empty == "raise" and empty.any():
         raise place.without_mass(np.flatnonzero(empty))
     totals = sums(rows)
     totals[empty] = 1.0
-    if normalize and not np.isfinite(totals).all():
+    if rules.normalize and not np.isfinite(totals).all():
         # A power of two that makes room for the sum: the division stays as exact as without it.
         room = np.where(np.isfinite(totals), 1.0, 0.5 ** rows.shape[1].bit_length())
         rows = with_masses(rows, masses(rows) * spread(room.astype(rows.dtype), rows))
         totals = np.where(empty, 1.0, sums(rows)).astype(rows.dtype)
-    if not normalize:
+    if rules.any_total:
+        _check_totals(totals, place)
+        totals[:] = 1.0  # nothing is divided
+    elif not rules.normalize:
         off = np.flatnonzero(~(np.abs(totals - 1.0) <= _slack(values)))
         if off.size:
             raise place.wrong_sum(off, float(totals[off[0]]))
@@ -254,6 +269,14 @@ def _with_care(
         place.is_vector,
         empty if empty.any() else None,
     )
+
+
+def _check_totals(totals: Array, place: Argument) -> None:
+    """Raise for sums so large or small that masses would be lost beside the limits of floats."""
+    least, most = TOTALS
+    off = np.flatnonzero(~((totals >= least) & (totals <= most)))
+    if off.size:
+        raise place.extreme_sum(off, float(totals[off[0]]), TOTALS)
 
 
 def _non_negative(rows: Rows, place: Argument, rounding: float) -> Rows:

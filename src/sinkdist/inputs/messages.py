@@ -46,6 +46,17 @@ class Argument:
             name, total, repair,
         )  # fmt: skip
 
+    def extreme_sum(
+        self, rows: npt.NDArray[np.intp], total: float, limits: tuple[float, float]
+    ) -> InputError:
+        """Rows whose masses are in an unusual unit."""
+        subject = "{}" if self.is_vector else f"Row {rows[0]} of {{}}"
+        return InputError(
+            f"{subject} sums to {{:.7g}}, but total masses must be from {{:g}} to {{:g}}: give "
+            "masses in another unit.",
+            argument(self.name), total, *limits,
+        )  # fmt: skip
+
     def without_mass(self, rows: npt.NDArray[np.intp]) -> InputError:
         """Rows that are zero everywhere."""
         name, repair = argument(self.name), setting("on_empty", "nan")

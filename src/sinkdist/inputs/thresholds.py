@@ -9,11 +9,13 @@ import math
 
 import numpy as np
 
-__all__ = ["NEGLIGIBLE", "negative_rounding", "slack"]
+__all__ = ["NEGLIGIBLE", "TOTALS", "negative_rounding", "slack"]
 
 #: Masses below these count as zero: they change no distance that can be seen, and their scalings
 #: would leave the range of the dtype. Twice the limit is what rescaling cannot push below it.
 NEGLIGIBLE = {"float32": float(np.finfo(np.float32).tiny), "float64": 1e-100}
+#: What histograms may sum to where they need not sum to 1: far from `NEGLIGIBLE` masses.
+TOTALS = 1e-30, 1e30
 _NEGATIVE = {"float16": 1e-3, "bfloat16": 1e-2, "float32": 1e-6}
 _EPS = {"float16": 2.0**-10, "bfloat16": 2.0**-7}
 

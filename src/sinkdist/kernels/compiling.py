@@ -29,7 +29,7 @@ __all__ = ["Compiling", "compiling", "source_stamp"]
 
 QUIET = "SINKDIST_QUIET"  #: the environment variable that keeps stderr as it is
 SHORT = 1.0  #: seconds of compilation that are not worth a line
-USUAL = 8  #: seconds that the line speaks of: a first pairwise, or the hard constraint
+USUAL = 5  #: seconds that the line speaks of: a first pairwise, or the hard constraint
 LOCK = "sinkdist.lock"
 
 

@@ -63,13 +63,17 @@ def dense_diagonal(K: Array, scale: Array, acc: Array) -> None:
 CHUNK = 64  #: columns looked at together: most of a sparse row is passed over at vector speed
 
 
-@shared(MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, FLOAT, SHORT_INTEGERS, SHORT_INTEGERS, VECTOR)
+@shared(
+    MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, FLOAT, SHORT_INTEGERS, SHORT_INTEGERS, VECTOR
+)
 def sparsify(
-    K: Array, u: Array, v: Array, r: Array, c: Array, cut: float,
+    K: Array, u: Array, v: Array, acc: Array, r: Array, c: Array, cut: float,
     starts: Array, columns: Array, values: Array,
 ) -> int:  # fmt: skip
-    """Rows of ``P`` without entries up to ``cut * min(r_i, c_j)``, rescaled to sum to ``r``.
+    """Rows of ``P`` without entries up to ``cut * min(r_i, c_j, s_j)``, rescaled to sum to ``r``.
 
+    ``s = v acc`` are the column sums: while a column is far from its mass ``c_j``, it keeps what
+    is large for it. So with ``cut < 1 / max(m, n)`` no row and no column is left without entries.
     Rescaling keeps the Laplacian exactly singular on constants, so dropping entries costs a
     relative, not an absolute, error. Returns the number of entries, or -1 when they do not fit
     into ``values``.
@@ -78,7 +82,7 @@ def sparsify(
     m, n = K.shape
     low_column = np.empty(n)
     for j in range(n):
-        low_column[j] = cut * c[j] / v[j]
+        low_column[j] = cut * min(c[j] / v[j], acc[j])
     filled = 0
     starts[0] = 0
     for i in range(m):

@@ -5,6 +5,9 @@
     TransportKernel (kernel.py)                  histograms to exp(-d/t), positive semi-definite
     TransportSVC (svc.py)                        libsvm on that kernel
     TransportNeighborsClassifier (neighbors.py)  the nearest histograms vote
+    TransportKMeans (kmeans.py)                  clusters around barycentres
+    TransportKMedoids (kmedoids.py)              clusters around rows, by swaps (swaps.py)
+      |-- seeding.py      first centres, as in k-means++
       |-- estimator.py    what they share: reading rows, distances to the training set
       |-- distance_spec.py   which distance: all that decides a number
       |-- hashed_rows.py     rows known by their content
@@ -22,12 +25,16 @@ with needs_extra("learn", "sinkdist.learn"):
 
 from sinkdist.learn.cache import CacheInfo, DistanceCache, distance_cache
 from sinkdist.learn.kernel import TransportKernel
+from sinkdist.learn.kmeans import TransportKMeans
+from sinkdist.learn.kmedoids import TransportKMedoids
 from sinkdist.learn.neighbors import TransportNeighborsClassifier
 from sinkdist.learn.svc import TransportSVC
 
 __all__ = [
     "CacheInfo",
     "DistanceCache",
+    "TransportKMeans",
+    "TransportKMedoids",
     "TransportKernel",
     "TransportNeighborsClassifier",
     "TransportSVC",

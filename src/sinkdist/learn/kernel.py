@@ -47,7 +47,7 @@ class TransportKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Transpo
         As for `sinkdist.pairwise`.
     distance : str
         "transport"; or "euclidean", "sqeuclidean", "hellinger", "chi2" or "total_variation", for
-        which the options above are of no account; or "precomputed": `X` is then the square matrix
+        which the options above are ignored; or "precomputed": `X` is then the square matrix
         of distances between the training rows, and later that of distances to them.
     t : float or {"q10", "q20", "q50"}
         The bandwidth: a positive number, or the quantile of the distances between training rows.

@@ -15,7 +15,7 @@ from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.interrupts import Stop
 from sinkdist.pairs.job import job_of, mean_support
-from sinkdist.pairs.matched import TILE_PAIRS, Postprocess, empty_rows, some_rows
+from sinkdist.pairs.matched import Postprocess, empty_rows, pairs_at_once, some_rows
 from sinkdist.problem.problem import Problem
 from sinkdist.scale import threads
 from sinkdist.scale.job import TileResult, check_matrix
@@ -55,7 +55,7 @@ class AllPairs:
     ) -> None:  # fmt: skip
         self.problem, self.A, self.B = problem, A, B
         self.one_family = one_family
-        self.upper = one_family and problem.ground.is_symmetric
+        self.upper = one_family and problem.ground.is_symmetric and problem.member.is_symmetric
         self.need_error = need_error
         self.workers = workers
         self.postprocess = postprocess
@@ -102,7 +102,8 @@ class AllPairs:
         down, across = tile.rows.start, tile.columns.start
         order = self.order[(self.order >= across) & (self.order < tile.columns.stop)]
         upper = self.upper and tile.is_diagonal
-        for batch in row_batches(self._rows(tile.rows), order, TILE_PAIRS, upper=upper):
+        size = pairs_at_once(self.problem.ground)
+        for batch in row_batches(self._rows(tile.rows), order, size, upper=upper):
             if self.stop.is_set():
                 break
             part, j = self.solve(batch), batch.j - across

@@ -1,7 +1,7 @@
 """Debiasing: from objectives of pairs to the Sinkhorn divergence, tile by tile.
 
 The formula is that of `divergence`. Self terms are computed once per histogram, before any pair;
-then each tile of pairs is reworked as soon as it is solved, while its potentials are at hand, so
+then each tile of pairs is debiased as soon as it is solved, while its potentials are there, so
 that no more than a tile of them is ever held.
 """
 
@@ -19,6 +19,7 @@ from sinkdist.inputs.histograms import Histograms
 from sinkdist.inputs.rows import Rows, masses, with_masses
 from sinkdist.kernels.exponential import gibbs_kernel
 from sinkdist.pairs.divergence import debiased, refuse, self_objective
+from sinkdist.pairs.mass_debiasing import MassDebiasing, mass_debiasing
 from sinkdist.pairs.report import SHORT
 from sinkdist.problem.problem import Problem
 from sinkdist.scale import threads
@@ -26,7 +27,7 @@ from sinkdist.solution.reductions import weighted
 from sinkdist.solution.status import Status
 from sinkdist.solvers.bins import in_double
 from sinkdist.solvers.compiled.symmetric import symmetric_block
-from sinkdist.solvers.members import Independent, Penalised, solve_pair
+from sinkdist.solvers.members import Independent, Penalised, Unbalanced, solve_pair
 from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.prepared import Prepared, Wishes
 
@@ -89,10 +90,14 @@ class Debiasing:
             part.error[short] = np.broadcast_to(terms.error[index], value.shape)[short]
 
 
-def debiasing(problem: Problem, A: Histograms, B: Histograms, workers: int) -> Debiasing:
+def debiasing(
+    problem: Problem, A: Histograms, B: Histograms, workers: int
+) -> Debiasing | MassDebiasing:
     """Solve the self terms of two families; refuse what has no divergence."""
     member, ground = problem.member, problem.ground
     refuse(member, ground.is_symmetric, ground.shape)
+    if isinstance(member, Unbalanced):
+        return mass_debiasing(problem, _kernel(ground, member.lam), A, B, workers)
     kernel = _kernel(ground, member.lam) if isinstance(member, Penalised) else None
     wishes = Wishes(kernel is not None, pairs=A.n + B.n, workers=workers, as_given=True)
     task = member.prepare(problem, wishes)

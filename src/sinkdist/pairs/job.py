@@ -8,8 +8,9 @@ import numpy as np
 
 from sinkdist.inputs.fingerprints import fingerprint
 from sinkdist.inputs.histograms import Histograms
-from sinkdist.pairs.matched import TILE_PAIRS
+from sinkdist.pairs.matched import pairs_at_once
 from sinkdist.pairs.report import SHORT
+from sinkdist.problem.problem import Problem
 from sinkdist.scale.job import Job
 from sinkdist.solution.status import Status
 
@@ -21,14 +22,14 @@ __all__ = ["job_of", "mean_support", "statuses"]
 _SAMPLE = 1000  #: rows looked at for the mean support
 _ARRAYS = 8  #: of pairs x bins in double precision that a row batch holds at most
 _KERNELS = 4  #: copies of a pair's kernel, or of the whole one
+_SECONDS_PER_BIN, _PER_BIN = 1e-6, 100  #: of a pair that needs no matrix: seconds, and numbers held
 
 
 def job_of(pairs: AllPairs, *, stored: bool) -> Job:
     """The work of `pairs`, described to `scale`; what only stores need, where it is ``stored``."""
     problem, A, B = pairs.problem, pairs.A, pairs.B
-    support, other = mean_support(A), mean_support(B)
-    rows, columns = problem.ground.shape
-    seconds = problem.member.seconds_per_entry(problem.stopping)
+    at_once = pairs_at_once(problem.ground)
+    seconds, each, shared = _costs(problem, mean_support(A), mean_support(B), at_once)
     return Job(
         (A.n, B.n),
         problem.dtype,
@@ -37,11 +38,29 @@ def job_of(pairs: AllPairs, *, stored: bool) -> Job:
         {"parameters": problem.facts(), "fingerprints": _fingerprints(pairs)} if stored else {},
         statuses(),
         SHORT,
-        max(1e-7, seconds * support * other),
-        8 * (_ARRAYS * TILE_PAIRS * (rows + columns) + _KERNELS * rows * columns),
-        8 * _KERNELS * rows * columns,
-        by_rows=TILE_PAIRS,
+        seconds,
+        each,
+        shared,
+        by_rows=at_once,
     )
+
+
+def _costs(problem: Problem, support: float, other: float, at_once: int) -> tuple[float, int, int]:
+    """Seconds for a pair, bytes for a worker, and bytes that all of them share."""
+    ground, member = problem.ground, problem.member
+    rows, columns = ground.shape
+    seconds, masses = (
+        member.seconds_per_entry(problem.stopping),
+        _ARRAYS * at_once * (rows + columns),
+    )
+    by_entries = max(1e-7, seconds * support * other)
+    if ground.is_dense:
+        kernels = _KERNELS * rows * columns
+        return by_entries, 8 * (masses + kernels), 8 * kernels
+    if member.needs_matrix(problem):  # between the bins of a batch, which are more than of a pair
+        entries = min(support * 2.0, rows) * min(other * at_once, columns)
+        return by_entries, 8 * int(masses + _KERNELS * entries), 0
+    return max(1e-7, _SECONDS_PER_BIN * (rows + columns)), 8 * (masses + _PER_BIN * rows), 0
 
 
 def statuses() -> dict[int, str]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sinkdist.ground import Ground
 from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.inputs.messages import unmatched
@@ -25,6 +26,7 @@ __all__ = [
     "coincide",
     "empty_rows",
     "matched",
+    "pairs_at_once",
     "some_rows",
 ]
 
@@ -33,6 +35,12 @@ Array = npt.NDArray[Any]
 Postprocess = Callable[[Answers, Array, Array, Array, Array], None]
 
 TILE_PAIRS = 512  #: solved together: enough for products at full speed, few enough for the cache
+_ROWS = 1 << 23  #: masses of the histograms of a batch, where bins are so many that it matters
+
+
+def pairs_at_once(ground: Ground) -> int:
+    """How many pairs a batch has: fewer where histograms are large."""
+    return max(1, min(TILE_PAIRS, _ROWS // max(ground.shape)))
 
 
 def matched(
@@ -64,7 +72,7 @@ def matched(
 
     # Pairs that are solved one by one differ in what they take: threads share smaller tiles.
     pieces = 4 * workers if alone and workers > 1 else workers
-    size = min(TILE_PAIRS, -(-full.size // pieces)) or 1
+    size = min(pairs_at_once(task.ground), -(-full.size // pieces)) or 1
     tiles = (full[k : k + size] for k in range(0, full.size, size))
     with counting(progress, full.size, SHORT) as counter:
         threads.run(tiles, work, workers, task.stop)

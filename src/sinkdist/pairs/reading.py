@@ -12,7 +12,7 @@ from sinkdist.inputs import histograms
 from sinkdist.inputs.flags import flag, listener
 from sinkdist.inputs.histograms import Histograms, working_dtype
 from sinkdist.inputs.messages import not_a_family
-from sinkdist.problem import stopping, strength
+from sinkdist.problem import masses, stopping, strength
 from sinkdist.problem.options import Options
 from sinkdist.problem.problem import Problem, require_range
 from sinkdist.solvers import table
@@ -43,7 +43,7 @@ def problem_of(ground: Any, options: Options, dtype: np.dtype[Any]) -> Problem:
         solver=solver.name,
     )  # fmt: skip
     asked = strength.read(lam=options.lam, reg=options.reg, alpha=options.alpha)
-    member = member_of(asked)
+    member = member_of(asked, masses.read(options.mass_penalty))
     problem = Problem(Ground.of(ground), member, stop, solver, dtype, options)
     member.check(stop.iterations, solver.name)
     require_range(problem.ground.max, dtype)
@@ -72,7 +72,7 @@ def read_families(
     def read(values: Any, name: str, bins: int) -> Histograms:
         return histograms.read(
             values, name, dtype=problem.dtype, bins=bins, normalize=options.normalize,
-            on_empty=options.on_empty,
+            on_empty=options.on_empty, any_total=problem.member.any_total,
         )  # fmt: skip
 
     rows, columns = problem.ground.shape

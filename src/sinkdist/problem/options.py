@@ -13,12 +13,19 @@ from typing import Any
 
 __all__ = ["Options", "about", "deciding", "documented"]
 
-_PAIRS = ("solve", "distance", "pairwise")
+_PAIRS = ("solve", "distance", "pairwise", "neighbors")
 _ALL = (*_PAIRS, "divergence")
+_SEARCH = ("neighbors",)
+_MEANS = ("barycenter", "solve_barycenter")
 
 
 def about(
-    summary: str, *, verbs: tuple[str, ...], decides: bool = False, flag: str | None = None
+    summary: str,
+    *,
+    verbs: tuple[str, ...],
+    decides: bool = False,
+    flag: str | None = None,
+    defaults: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What is known of an option.
 
@@ -33,8 +40,13 @@ def about(
         it.
     flag : str, optional
         What it is called on the command line.
+    defaults : dict, optional
+        Verbs with another default than that of the field.
     """
-    return {"summary": summary, "verbs": verbs, "decides": decides, "flag": flag}
+    return {
+        "summary": summary, "verbs": verbs, "decides": decides, "flag": flag,
+        "defaults": defaults or {},
+    }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -47,7 +59,7 @@ class Options:
             "The paper's lambda: the larger, the closer to the exact distance; inf is the "
             "exact distance, 0 the independence table. 9 is a common choice with a scaled "
             "ground.",
-            verbs=(*_ALL, "path"),
+            verbs=(*_ALL, "path", *_MEANS),
             decides=True,
             flag="--lam",
         ),
@@ -56,7 +68,7 @@ class Options:
         default=None,
         metadata=about(
             "The same as 1 / lam, which other packages call reg or epsilon.",
-            verbs=_ALL,
+            verbs=(*_ALL, *_MEANS),
             decides=True,
             flag="--reg",
         ),
@@ -71,12 +83,22 @@ class Options:
             flag="--alpha",
         ),
     )
+    mass_penalty: Any = field(
+        default=None,
+        metadata=about(
+            "Hold marginals by a penalty instead of exactly, so that total masses may differ: one "
+            "number, or a pair for rows and columns; inf holds a side exactly. With lam or reg.",
+            verbs=("solve", "distance", "pairwise", "divergence"),
+            decides=True,
+            flag="--mass-penalty",
+        ),
+    )
     tol: Any = field(
         default=None,
         metadata=about(
             "Bound on the L1 error of the marginals; with alpha, also on the relative width "
             "of the value's bracket. 1e-6 by default, 1e-4 in float32.",
-            verbs=(*_ALL, "path"),
+            verbs=(*_ALL, "path", *_MEANS),
             decides=True,
             flag="--tol",
         ),
@@ -84,8 +106,9 @@ class Options:
     max_iter: Any = field(
         default=None,
         metadata=about(
-            "The most reads of the kernel for one pair; 10,000 by default.",
-            verbs=(*_ALL, "path"),
+            "The most reads of the kernel for one pair, or sweeps for barycentres; 10,000 by "
+            "default.",
+            verbs=(*_ALL, "path", *_MEANS),
             decides=True,
             flag="--max-iter",
         ),
@@ -113,7 +136,7 @@ class Options:
         metadata=about(
             "What to compute in: float32 or float64. By default float32 where all input is, "
             "else float64.",
-            verbs=_ALL,
+            verbs=(*_ALL, *_MEANS),
             decides=True,
             flag="--dtype",
         ),
@@ -122,7 +145,7 @@ class Options:
         default=False,
         metadata=about(
             "Divide histograms by their sums: for counts. Without it they must sum to 1.",
-            verbs=(*_ALL, "path"),
+            verbs=(*_ALL, "path", *_MEANS),
             flag="--normalize",
         ),
     )
@@ -146,13 +169,16 @@ class Options:
     debiased: Any = field(
         default=False,
         metadata=about(
-            "The Sinkhorn divergence instead, which is 0 for equal histograms.",
-            verbs=("pairwise",),
+            "The Sinkhorn divergence instead, which is 0 for equal histograms; barycentres under "
+            "it are not blurred.",
+            verbs=("pairwise", *_MEANS),
             decides=True,
+            defaults=dict.fromkeys(_MEANS, True),
         ),
     )
     workers: Any = field(
-        default=None, metadata=about("Threads; all cores by default.", verbs=_ALL, flag="--workers")
+        default=None,
+        metadata=about("Threads; all cores by default.", verbs=(*_ALL, *_MEANS), flag="--workers"),
     )
     progress: Any = field(
         default=False,
@@ -193,6 +219,39 @@ class Options:
             flag="--scheduler",
         ),
     )
+    k: Any = field(
+        default=None,
+        metadata=about(
+            "How many neighbours; 10, or all within the radius if one is given.", verbs=_SEARCH
+        ),
+    )
+    radius: Any = field(
+        default=None,
+        metadata=about("Neighbours within this distance.", verbs=_SEARCH),
+    )
+    distance: Any = field(
+        default="transport",
+        metadata=about(
+            "transport, or a distance without a ground for comparison: euclidean, sqeuclidean, "
+            "hellinger, chi2 or total_variation.",
+            verbs=_SEARCH,
+        ),
+    )
+    budget: Any = field(
+        default=None,
+        metadata=about(
+            "The most pairs to solve for a query; neighbours that nothing can improve are marked "
+            "as proven.",
+            verbs=_SEARCH,
+        ),
+    )
+    order: Any = field(
+        default="proven",
+        metadata=about(
+            "At a finite lam: proven, or heuristic, which lets an estimate end the search.",
+            verbs=_SEARCH,
+        ),
+    )
 
 
 def deciding(options: type[Any] = Options) -> list[str]:
@@ -209,10 +268,20 @@ def documented(options: type[Any] = Options) -> str:
     for x in _fields(options):
         verbs = ", ".join(f"`{verb}`" for verb in x.metadata["verbs"])
         flag = f"`{x.metadata['flag']}`" if x.metadata["flag"] else ""
-        lines.append(
-            f"| `{x.name}` | `{x.default!r}` | {x.metadata['summary']} | {verbs} | {flag} |"
-        )
+        default = f"`{x.default!r}`"
+        for value, others in _other_defaults(x.metadata["defaults"]).items():
+            default += f"; `{value}` for {others}"
+        lines.append(f"| `{x.name}` | {default} | {x.metadata['summary']} | {verbs} | {flag} |")
     return "\n".join(lines) + "\n"
+
+
+def _other_defaults(defaults: dict[str, Any]) -> dict[str, str]:
+    """Verbs by the default that they have instead, as text."""
+    values = {repr(value) for value in defaults.values()}
+    return {
+        value: ", ".join(f"`{verb}`" for verb, its in defaults.items() if repr(its) == value)
+        for value in sorted(values)
+    }
 
 
 def _fields(options: type[Any]) -> Iterator[Field[Any]]:

@@ -53,6 +53,10 @@ class Solver(Protocol):
     def fallback(self) -> str:
         """What takes the pairs that scaling hands over."""
 
+    @property
+    def symmetric(self) -> bool:
+        """Whether a histogram against itself is tried by the symmetric fixed point before that."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
@@ -69,7 +73,8 @@ class Problem:
         """What decides the result beside the histograms and the ground, as JSON."""
         used = {
             "solver": self.solver.name, "dtype": str(self.dtype),
-            "iterations": self.stopping.iterations, **self.member.facts(self.stopping),
+            "iterations": self.stopping.iterations, "mass_penalty": None,
+            **self.member.facts(self.stopping),
         }  # fmt: skip
         named = [name for name in deciding(type(self.options)) if name != "reg"]  # lam says it
         facts = {name: used.get(name, getattr(self.options, name)) for name in named}

@@ -2,7 +2,7 @@
 
 The only file that imports Dask. A worker that dies costs the tiles it was at: Dask gives them to
 another one, and what Dask gives up is sent again. Should every worker die that held the inputs,
-they are sent again. `watch` looks after a cluster from which nothing comes.
+they are sent again. `cluster_health` checks a cluster that sends nothing.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from sinkdist.errors import ClusterWarning, InputError, InputTypeError, StoreError, needs_extra
+from sinkdist.scale.cluster_health import ClusterHealth, kept, outside
 from sinkdist.scale.job import Job, TileResult, tally
 from sinkdist.scale.tally import Tally
 from sinkdist.scale.threads import single_blas_thread
 from sinkdist.scale.tiles import Tile
-from sinkdist.scale.watch import Watch, kept, outside
 
 Client: TypeAlias = Any  # distributed.Client, whose methods carry no types
 Future: TypeAlias = Any  # distributed.Future
@@ -35,7 +35,7 @@ _AHEAD = 3  # tiles waiting for each thread of the cluster
 _WORD, _LOSSES = 2, 10
 _TRIES = 3  # of a tile whose workers die; each is several, by Dask's own count
 _LOOK = 1.0  # seconds of silence after which we look whether anybody is there
-_HOMEWARD = 60.0  # seconds for a tile to come home
+_ARRIVAL = 60.0  # seconds for a finished tile to arrive
 _PATIENCE = 8.0  # seconds for a scheduler to answer
 
 
@@ -49,7 +49,7 @@ def run_into_store(
 def run_into_memory(
     client: Client, job: Job, tiles: list[Tile], put: Callable[[Tile, TileResult], None]
 ) -> None:
-    """Compute tiles and bring them home to ``put``."""
+    """Compute tiles and hand them to ``put``."""
     _run(client, job, tiles, None, put)
 
 
@@ -95,7 +95,7 @@ class _Crew:
     ) -> None:
         self.left = {tile.place: tile for tile in tiles}
         self._client, self._job, self._path, self._done = client, job, path, done
-        self._watch = Watch(client, path)
+        self._health = ClusterHealth(client, path)
         self._deaths: Counter[tuple[int, int]] = Counter()
         self._verdict: StoreError | None = None
         self._running: dict[Future, Tile] = {}
@@ -103,11 +103,11 @@ class _Crew:
 
     def work(self) -> None:
         """Send the inputs and work through what is left, until it is done or they are lost."""
-        self._watch.wait_for_workers()
+        self._health.wait_for_workers()
         try:
             shared = self._client.scatter(self._job, broadcast=True, hash=False)
             ahead = _AHEAD * max(1, sum(self._client.nthreads().values()))
-        except OSError:  # a worker, or the scheduler, went away meanwhile: the watch tells which
+        except OSError:  # a worker, or the scheduler, went away meanwhile: `check` says which
             time.sleep(_LOOK)
             return
         possible = [tile for tile in self.left.values() if self._deaths[tile.place] < _TRIES]
@@ -143,16 +143,16 @@ class _Crew:
                 return
 
     def _next(self) -> Future:
-        """The next task that ended, however it did; meanwhile, the watch looks around."""
+        """The next task that ended, however it did; the cluster is checked meanwhile."""
         while True:
             try:
                 return self._ended.get(timeout=_LOOK)
             except queue.Empty:
-                self._watch.look()
+                self._health.check()
 
     def _bring_home(self, future: Future, tile: Tile) -> bool:
         """Take in what a task answers; False if the tile has to be sent again."""
-        self._watch.require_scheduler()
+        self._health.require_scheduler()
         if future.cancelled():
             raise _Lost
         if future.status == "error":
@@ -162,7 +162,7 @@ class _Crew:
             self._note_deaths(tile, error)
             return False
         try:
-            _, answer = future.result(timeout=_HOMEWARD)
+            _, answer = future.result(timeout=_ARRIVAL)
         except _distributed().client.CancelledError:
             raise _Lost from None
         except OSError as error:  # the worker that had it is gone
@@ -170,7 +170,7 @@ class _Crew:
             return False
         self._done(tile, answer)
         del self.left[tile.place]
-        self._watch.tile()
+        self._health.tile_finished()
         return True
 
     def _note_deaths(self, tile: Tile, error: BaseException) -> None:
@@ -237,7 +237,7 @@ def check_client(client: Any) -> None:
 
 
 def check_address(address: str) -> None:
-    """Raise unless this can be the address of a scheduler; nobody is asked."""
+    """Raise unless this can be the address of a scheduler; no connection is made."""
     _distributed()
     from distributed.comm import addressing, registry
 
@@ -271,7 +271,7 @@ def connect(address: str) -> Iterator[Client]:
 
 @contextlib.contextmanager
 def _silent(name: str) -> Iterator[None]:
-    """Keep a logger from printing tracebacks of what is told in a sentence."""
+    """Keep a logger from printing tracebacks of what our own error says."""
     logger = logging.getLogger(name)
     level = logger.level
     logger.setLevel(logging.CRITICAL)

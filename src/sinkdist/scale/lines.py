@@ -64,7 +64,7 @@ class Lines(Display):
     seconds : float
         Between two lines.
     closing : bool
-        Whether a finished run is told whenever it ends; else short runs stay silent.
+        Whether the end of every run is printed; else short runs print nothing.
 
     Examples
     --------

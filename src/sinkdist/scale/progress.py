@@ -46,7 +46,7 @@ class Progress:
 
 
 class Counter:
-    """Counts pairs and how they ended, from any thread, and tells a listener, if there is one.
+    """Counts pairs and how they ended, from any thread, and calls a listener, if there is one.
 
     Attributes
     ----------
@@ -77,9 +77,7 @@ class Counter:
             self._done += pairs
             self.tally += tally
             self._told = False
-            if (
-                pairs
-            ):  # else a tile of an earlier run: that is told with the next one, or at the end
+            if pairs:  # else a tile of an earlier run: reported with the next one, or at the end
                 self._tell()
 
     def retract(self, pairs: int) -> None:
@@ -90,7 +88,7 @@ class Counter:
             self._tell()
 
     def finish(self) -> None:
-        """Tell what has not been told."""
+        """Report what has not been reported."""
         with self._lock:
             if not self._told:
                 self._tell()

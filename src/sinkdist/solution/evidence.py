@@ -13,20 +13,32 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sinkdist.errors import InputError
+from sinkdist.ground.grid import GridCosts
+from sinkdist.ground.grid_plan import has_plan
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.solution import certificates, host_arrays
 from sinkdist.solution.certificates import Measures
-from sinkdist.solution.plans import Plan, SparsePlan, entropic_plan
+from sinkdist.solution.grid_certificates import (
+    bracket_on_grid,
+    measure_independence,
+    measure_on_grid,
+)
+from sinkdist.solution.plans import Plan, SparsePlan, entropic_plan, on_all_bins
+from sinkdist.solution.projection import projected, projected_on_grid
+from sinkdist.wording import option
 
 if TYPE_CHECKING:
     from sinkdist.solution.solution import Solution
 
-__all__ = ["Evidence", "HostEvidence"]
+__all__ = ["Evidence", "HostEvidence", "entry_of", "row_of"]
 
 Array = npt.NDArray[Any]
 Bounds = tuple[Any, Any]
 
 _PIECE = 1 << 20  #: entries of a plan that are formed together
+_MOST = 1 << 33  #: that are gone through one by one
+_INSTEAD = "Ask for some of its rows by plan_rows, or for the map that it makes by transport_map"
 _NOTHING = Measures(*[np.nan] * len(Measures._fields))
 
 
@@ -46,6 +58,12 @@ class Evidence(Protocol):
     def pieces(self, s: Solution, k: int) -> Iterator[SparsePlan]:
         """The positive entries of one pair's plan on the host, in pieces of some rows each."""
 
+    def rows(self, s: Solution, k: int, index: Array) -> Any:
+        """Some rows of one pair's plan."""
+
+    def projection(self, s: Solution, k: int, places: Array) -> Array:
+        """Where the mass of every row goes on average, on the host."""
+
     def costs_at(self, s: Solution, rows: Array, columns: Array) -> Array:
         """Costs of some moves, on the host."""
 
@@ -60,6 +78,9 @@ class Evidence(Protocol):
 
     def objective(self, s: Solution) -> Any:
         """``<P, M> - h(P) / lam``, shaped."""
+
+    def objective_bounds(self, s: Solution) -> Bounds:
+        """Proven bounds on the least objective, shaped."""
 
     def shaped(self, numbers: Any) -> Any:
         """One number per pair as users see them: the only one, for a single pair."""
@@ -101,11 +122,26 @@ class HostEvidence:
             yield special.only(special.mass > 0.0)
             return
         rows, columns, _, _ = self._bins(k)
+        if rows.size * columns.size > _MOST:
+            raise _too_many(rows.size, columns.size)
         step = max(1, _PIECE // max(1, columns.size))
         for start in range(0, rows.size, step):
             some = rows[start : start + step]
             found = SparsePlan.of(self._plan_on(s, k, some, columns))
             yield found.placed(some, columns, s.ground.shape)
+
+    def rows(self, s: Solution, k: int, index: Array) -> Array:
+        """Some rows of one pair's plan, between all columns."""
+        order, back = np.unique(index, return_inverse=True)
+        return self._plan_on(s, k, order, np.arange(s.ground.shape[1]))[back]
+
+    def projection(self, s: Solution, k: int, places: Array) -> Array:
+        """Where the mass of every row goes on average."""
+        grid, lam = s.ground.as_grid, entry_of(s.lam, k)
+        if grid is not None and has_plan(grid, lam) and self._special(k) is None:
+            g = self._potentials(s, k)[1]
+            return projected_on_grid(grid, lam, g, row_of(self.r, k), places)
+        return projected(self.pieces(s, k), s.ground.shape[0], places)
 
     def costs_at(self, s: Solution, rows: Array, columns: Array) -> Array:
         """Costs of some moves."""
@@ -134,6 +170,13 @@ class HostEvidence:
         found = value - entropy / np.where(some, lam, 1.0)
         return self.shaped(np.where(some, found, -np.inf + 0.0 * value))
 
+    def objective_bounds(self, s: Solution) -> Bounds:
+        """Bounds on the least objective: see `MassEvidence`."""
+        raise InputError(
+            "objective_bounds are for solutions with {}; others have gap and emd_bounds.",
+            option("mass_penalty"),
+        )
+
     def shaped(self, numbers: Any) -> Any:
         """A float for one pair, an array for many."""
         return float(numbers[0]) if self._single else numbers
@@ -151,8 +194,15 @@ class HostEvidence:
         if rows.size == 0 or columns.size == 0:
             return _NOTHING
         f, g = self._potentials(s, k)
+        grid = self._grid(s, k)
+        if grid is not None:
+            r, c = (on_all_bins(x, bins, grid.bins, 0.0) for x, bins in ((r, rows), (c, columns)))
+            lam = entry_of(s.lam, k)
+            if lam == 0.0:
+                return measure_independence(grid, f, g, r, c)
+            return measure_on_grid(grid, lam, f, g, r, c)
         M, P = s.ground.block(rows, columns), self._plan_on(s, k, rows, columns)
-        lam, known = _entry(s.lam, k), self._known(k)
+        lam, known = entry_of(s.lam, k), self._known(k)
         f, g, total = f[rows], g[columns], None
         if self._special(k) is not None and 0.0 < lam < np.inf:
             g, total = certificates.column_potential(M, lam, f, c), 1.0
@@ -162,17 +212,28 @@ class HostEvidence:
         return pair
 
     def _proven(self, s: Solution, k: int) -> tuple[float, float]:
-        known, lam = self._known(k), _entry(s.lam, k)
+        known, lam = self._known(k), entry_of(s.lam, k)
         if known is not None:
             return known
         pair = Measures(*(x[k] for x in s._measures))
         if np.isnan(pair.value) or lam == np.inf:
             return pair.lower, pair.upper
         rows, columns, r, c = self._bins(k)
+        grid = self._grid(s, k)
+        if grid is not None:
+            r, c = (on_all_bins(x, bins, grid.bins, 0.0) for x, bins in ((r, rows), (c, columns)))
+            return bracket_on_grid(grid, pair, lam, r, c)
         low, high = certificates.bracket_of_penalised(
             host_arrays, pair, s.ground.block(rows, columns), np.array([lam]), r[None], c[None]
         )
         return float(low[0]), float(high[0])
+
+    def _grid(self, s: Solution, k: int) -> GridCosts | None:
+        """The grid, for a pair whose certificates need no matrix."""
+        grid, lam = s.ground.as_grid, entry_of(s.lam, k)
+        if grid is None or self._special(k) is not None:
+            return None
+        return grid if has_plan(grid, lam or 1.0 / grid.max) else None
 
     def _known(self, k: int) -> tuple[float, float] | None:
         """What the solver has proven already."""
@@ -180,18 +241,21 @@ class HostEvidence:
 
     def _plan(self, s: Solution, k: int) -> npt.NDArray[np.float64]:
         """The plan of one pair, in the form that its lam asks for."""
-        lam, special = _entry(s.lam, k), self._special(k)
+        grid = s.ground.as_grid
+        if grid is not None and not grid.has_matrix:
+            raise grid.refusal("entries of the plan", _INSTEAD)
+        lam, special = entry_of(s.lam, k), self._special(k)
         if special is not None:
             return special.dense(s.ground.matrix, lam)
         if lam == 0.0:
-            return np.outer(_row(self.r, k), _row(self.c, k)).astype(np.float64)
+            return np.outer(row_of(self.r, k), row_of(self.c, k)).astype(np.float64)
         return entropic_plan(s.ground.matrix, lam, *self._potentials(s, k))
 
     def _plan_on(self, s: Solution, k: int, rows: Array, columns: Array) -> npt.NDArray[np.float64]:
         """The same between some bins, without forming it between all."""
-        lam, special = _entry(s.lam, k), self._special(k)
+        lam, special = entry_of(s.lam, k), self._special(k)
         if lam == 0.0 and special is None:
-            r, c = _row(self.r, k)[rows], _row(self.c, k)[columns]
+            r, c = row_of(self.r, k)[rows], row_of(self.c, k)[columns]
             return np.outer(r, c).astype(np.float64)
         M = s.ground.block(rows, columns)
         if special is not None:
@@ -205,7 +269,7 @@ class HostEvidence:
 
     def _bins(self, k: int) -> tuple[Array, Array, Array, Array]:
         """Bins with mass of one pair, and the masses, which sum to 1 in float64."""
-        r, c = _row(self.r, k).astype(np.float64), _row(self.c, k).astype(np.float64)
+        r, c = row_of(self.r, k).astype(np.float64), row_of(self.c, k).astype(np.float64)
         rows, columns = np.flatnonzero(r), np.flatnonzero(c)
         r, c = r[rows], c[columns]
         return rows, columns, r / (r.sum() or 1.0), c / (c.sum() or 1.0)
@@ -223,12 +287,20 @@ class HostEvidence:
         return self.c.n if self.r.is_vector else self.r.n
 
 
-def _entry(numbers: Any, k: int) -> float:
+def _too_many(rows: int, columns: int) -> InputError:
+    """The error for plans with more entries than anyone would wait for."""
+    return InputError(
+        f"This plan has {rows:,} x {columns:,} entries between bins with mass, too many to go "
+        f"through one by one. {_INSTEAD}."
+    )
+
+
+def entry_of(numbers: Any, k: int) -> float:
     """The number of one pair, where they may all share one."""
     return float(numbers if np.ndim(numbers) == 0 else numbers[k])
 
 
-def _row(family: Histograms, k: int) -> Array:
+def row_of(family: Histograms, k: int) -> Array:
     """One histogram of a family; the only one, if it has no other."""
     k = k if family.n > 1 else 0
     return np.asarray(family.dense(slice(k, k + 1))[0])

@@ -12,7 +12,6 @@ import numpy as np
 from numpy import (
     abs,
     clip,
-    concat,
     finfo,
     inf,
     isfinite,
@@ -21,14 +20,15 @@ from numpy import (
     maximum,
     minimum,
     sqrt,
+    vecdot,
     where,
     zeros_like,
 )
 
 __all__ = [
-    "abs", "all", "argsort", "clip", "concat", "cumulative_sum", "finfo", "inf", "isfinite", "log",
-    "log1p", "max", "maximum", "min", "minimum", "sqrt", "sum", "take_along_axis", "where",
-    "zeros_like",
+    "abs", "all", "argsort", "clip", "cumulative_sum", "finfo", "inf", "isfinite", "log",
+    "log1p", "max", "maximum", "min", "minimum", "sqrt", "sum", "take_along_axis", "vecdot",
+    "where", "zeros_like",
 ]  # fmt: skip
 
 Array = Any
@@ -72,6 +72,6 @@ def cumulative_sum(x: Array, *, axis: int) -> Array:
 
 
 def take_along_axis(x: Array, order: Array, *, axis: int) -> Array:
-    """The entries of every row in an order; of matrices, along axis 1."""
+    """The entries of every row in an order; of matrices, along axis 1, and of one row in many."""
     assert axis == 1
-    return x[np.arange(len(x))[:, None], order]
+    return x[0][order] if len(x) == 1 else x[np.arange(len(x))[:, None], order]

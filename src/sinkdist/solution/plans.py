@@ -139,7 +139,7 @@ def value_and_error(P: Array, M: Array, r: Array, c: Array) -> tuple[float, floa
 
 def is_blurred(lam: float, f: Array, g: Array, tol: float) -> bool:
     """Whether rounding the potentials may change the marginals of their plan by what counts."""
-    largest = float(max(np.abs(f).max(), np.abs(g).max()))
+    largest = float(max(np.maximum.reduce(np.abs(f)), np.maximum.reduce(np.abs(g))))
     return 8.0 * _EPS * lam * largest > min(1e-3 * tol, _VISIBLE)
 
 

@@ -15,7 +15,8 @@ Array: TypeAlias = Any  #: an array of the standard
 def log(xp: Any, x: Array, none: float = float("-inf")) -> Array:
     """``log(x)``, and ``none`` where x is 0, without a warning there."""
     positive = x > 0
-    return xp.where(positive, xp.log(xp.where(positive, x, 1.0)), none)
+    found = xp.log(xp.where(positive, x, 1.0))
+    return found if none == 0.0 else xp.where(positive, found, none)
 
 
 def inverse(xp: Any, x: Array) -> Array:
@@ -26,7 +27,7 @@ def inverse(xp: Any, x: Array) -> Array:
 
 def weighted(xp: Any, weights: Array, numbers: Array) -> Array:
     """The sum of ``weights * numbers`` over bins; numbers may be infinite where weights are 0."""
-    return xp.sum(weights * xp.where(weights > 0, numbers, 0.0), axis=1)
+    return xp.vecdot(weights, xp.where(weights > 0, numbers, 0.0))
 
 
 def entropy(xp: Any, weights: Array) -> Array:

@@ -19,6 +19,7 @@ from sinkdist.solution.certificates import Measures
 from sinkdist.solution.evidence import Evidence, HostEvidence
 from sinkdist.solution.moves import check_top, largest_moves, names_of_bins
 from sinkdist.solution.plans import Plan
+from sinkdist.solution.projection import read_places, read_rows
 from sinkdist.solution.sparse import ThresholdedPlan, check_threshold, thresholded
 from sinkdist.solution.status import Status
 
@@ -40,7 +41,8 @@ class Solution:
     value : float or ndarray
         ``<P, M>``: the distance.
     marginal_error : float or ndarray
-        ``|P1 - r|_1 + |P^T1 - c|_1`` of the plan that is returned.
+        ``|P1 - r|_1 + |P^T1 - c|_1`` of the plan that is returned. With `mass_penalty`, how far its
+        marginals are from optimal: see ``docs/masses.md``.
     n_iter : int or ndarray
         Reads of the kernel: one per sweep, and what Newton needs.
     status : Status or ndarray
@@ -131,6 +133,59 @@ class Solution:
         least = check_threshold(threshold)
         return self._evidence.each(lambda k: self._thresholded(k, least))
 
+    def plan_rows(self, rows: Any) -> Any:
+        """Some rows of the coupling, without forming the others.
+
+        Parameters
+        ----------
+        rows : int or sequence of int
+            Bins of the first histogram.
+
+        Returns
+        -------
+        ndarray
+            Of shape (d',) for one row, else (rows, d'); for many pairs a list with one of each.
+
+        Examples
+        --------
+        >>> import sinkdist as sd
+        >>> s = sd.solve([0.5, 0.5], [0.2, 0.8], [[0, 1], [1, 0]], lam=10)
+        >>> s.plan_rows(1).round(6)
+        array([3.e-06, 5.e-01])
+        """
+        index, alone = read_rows(rows, int(self.ground.shape[0]))
+        evidence = self._evidence
+
+        def some(k: int) -> Any:
+            found = evidence.rows(self, k, index)
+            return found[0] if alone else found
+
+        return evidence.each(some)
+
+    def transport_map(self, places: Any = None) -> Any:
+        """Where the mass of every bin goes on average: the barycentric projection of the plan.
+
+        Parameters
+        ----------
+        places : array_like, shape (d', dimension), optional
+            Places of the bins of the second histogram; on a grid those of its pixels by default,
+            their indices times the spacing.
+
+        Returns
+        -------
+        ndarray of shape (d, dimension)
+            NaN for bins without mass; for many pairs a list with one of each.
+
+        Examples
+        --------
+        >>> import sinkdist as sd
+        >>> s = sd.solve([0.5, 0.5, 0], [0, 0.5, 0.5], sd.Ground.grid(3), lam=float("inf"))
+        >>> s.transport_map().ravel()
+        array([ 2.,  1., nan])
+        """
+        found = read_places(places, getattr(self.ground, "pixels", None), int(self.ground.shape[1]))
+        return self._evidence.each(lambda k: self._evidence.projection(self, k, found))
+
     def moves(self, top: int | None = 20, names: Any = None) -> Any:
         """The largest movements of mass, as a table: from, to, mass, cost.
 
@@ -184,12 +239,30 @@ class Solution:
 
     @property
     def objective(self) -> Any:
-        """``<P, M> - h(P) / lam``: what the plan minimises; -inf at ``lam = 0``."""
+        """``<P, M> - h(P) / lam``: what the plan minimises; -inf at ``lam = 0``.
+
+        With `mass_penalty`, ``<P, M> + KL(P | Q) / lam + rho_1 KL(P1 | r) + rho_2 KL(P^T1 | c)``
+        with ``Q = r c^T / sqrt(sum(r) sum(c))``.
+        """
         return self._evidence.objective(self)
 
     @property
+    def objective_bounds(self) -> tuple[Any, Any]:
+        """With `mass_penalty`: a proven lower and upper bound on the least objective."""
+        return self._evidence.objective_bounds(self)
+
+    @property
+    def marginals(self) -> tuple[Any, Any]:
+        """``P1`` and ``P^T1``: what leaves and what reaches every bin."""
+        P, xp = self.plan, self._evidence.xp
+        return xp.sum(P, axis=-1), xp.sum(P, axis=-2)
+
+    @property
     def emd_bounds(self) -> tuple[Any, Any]:
-        """A lower and an upper bound on the exact EMD, valid whether converged or not."""
+        """A lower and an upper bound on the exact EMD, valid whether converged or not.
+
+        With `mass_penalty`, on the least objective of the same problem without entropy.
+        """
         return self._evidence.bounds(self._measures.lower, self._measures.upper)
 
     @property

@@ -17,10 +17,10 @@ __all__ = ["RAN", "Answers", "Outcome", "potential"]
 #: What `Solution.solver` may say; `Answers.solver` holds the index. New names go to the end.
 RAN = (
     "plain", "relaxed", "newton", "log", "algorithm1", "constrained", "simplex", "line",
-    "independence", "none", "tree", "cycle", "star", "uniform",
+    "independence", "none", "tree", "cycle", "star", "uniform", "symmetric",
 )  # fmt: skip
 PLAIN, RELAXED, NEWTON, LOG, ALGORITHM1, CONSTRAINED, SIMPLEX, LINE, INDEPENDENCE, NONE = range(10)
-TREE, CYCLE, STAR, UNIFORM = range(10, 14)
+TREE, CYCLE, STAR, UNIFORM, SYMMETRIC = range(10, 15)
 
 #: The status of a pair by how its loop ended.
 STATUS_OF = {
@@ -35,7 +35,7 @@ STATUS_EMPTY = int(Status.EMPTY)
 
 @dataclass(slots=True)
 class Outcome:
-    """One pair on its bins with mass; what nobody wants is None.
+    """One pair on its bins with mass; what was not asked for is None.
 
     ``lam`` is that of the plan: 0 for the independence table, inf for a plan of the exact distance.
     ``plan`` is there where the potentials do not give it.

@@ -39,7 +39,7 @@ ROUNDING_OF_DIVERGENCES = 64.0  #: negative divergences of so many units of roun
 # -------------------------------------------------------------------- sweeps
 
 NEAR = 0.3  #: relaxation is only valid locally: start below this error
-SLOWEST = 1.0 - 1e-6  #: the rate of plain sweeps from which none is told apart
+SLOWEST = 1.0 - 1e-6  #: larger rates of plain sweeps count as this one
 CROWDED = 0.75  #: close a block up when fewer pairs than this part of it are still at work
 #: Sweeps after which a pair that is still far away counts as slow. The compiled engine projects
 #: what is left after every window; the array engine sweeps on and hands over what has not ended.

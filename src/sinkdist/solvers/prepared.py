@@ -63,6 +63,11 @@ class Prepared(NamedTuple):
         The same in the dtype that blocks of pairs are computed in.
     metric : bool
         Whether the costs are known to be a metric.
+    local : tuple or None
+        What operators on a part of the ground are made from, where there is no matrix: the dtype
+        and the wishes.
+    workers : int
+        Threads that one pair may use, where it is the only one.
     """
 
     ground: Ground
@@ -79,3 +84,5 @@ class Prepared(NamedTuple):
     gibbs: Gibbs | None = None
     block_gibbs: Gibbs | None = None
     metric: bool = False
+    local: tuple[Any, Wishes] | None = None
+    workers: int = 1

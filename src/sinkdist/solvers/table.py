@@ -30,12 +30,15 @@ class Solver:
         Sweeps that scaling may be projected to need before it hands over; None skips scaling.
     fallback : {"newton", "log"}
         What takes the pairs that scaling hands over.
+    symmetric : bool
+        Whether a histogram against itself is tried by the symmetric fixed point before that.
     """
 
     name: str
     summary: str
     patience: float | None
     fallback: str
+    symmetric: bool = False
 
 
 SOLVERS = {
@@ -46,6 +49,7 @@ SOLVERS = {
             "sweeps, relaxed where that helps; Newton where sweeps would be many",
             40.0,
             "newton",
+            symmetric=True,
         ),
         Solver("plain", "Sinkhorn's sweeps and nothing else", PLAIN, "log"),
         Solver("relaxed", "over-relaxed sweeps with safeguards", FOREVER, "log"),

@@ -18,19 +18,21 @@ R, C = sparse_histograms(5, 6, 1, density=0.6), sparse_histograms(5, 5, 2, densi
 def run(M, lam, first, second, *, tol=1e-10, max_iter=20_000, relax=True, doublings=0):
     lam = xp.asarray(np.broadcast_to(np.array(lam, float).reshape(-1, 1), (len(second), 1)).copy())
     M, first, second = (xp.asarray(x) for x in (M, first, second))
-    potentials, course = stabilised.to_tolerance(
+    potentials, convergence = stabilised.to_tolerance(
         xp, Control(), M, lam, first, second, tol, max_iter, relax, None,
         xp.asarray(np.full(second.shape[0], float(doublings))),
     )  # fmt: skip
-    return np.asarray(stabilised.plan(xp, M, lam, potentials)), potentials, course
+    return np.asarray(stabilised.plan(xp, M, lam, potentials)), potentials, convergence
 
 
 @pytest.mark.parametrize("relax", [True, False])
 @pytest.mark.parametrize("doublings", [0, 3])
 def test_pairs_with_a_lam_each(doublings, relax):
     lam = np.array([1.0, 3.0, 5.0, 9.0, 20.0])
-    plans, potentials, course = run(P.M, lam, R, C, relax=relax, doublings=doublings)
-    assert not np.asarray(course.going).any() and (np.asarray(course.error) <= 1e-10).all()
+    plans, potentials, convergence = run(P.M, lam, R, C, relax=relax, doublings=doublings)
+    assert (
+        not np.asarray(convergence.going).any() and (np.asarray(convergence.error) <= 1e-10).all()
+    )
     assert (np.isfinite(np.asarray(potentials.F)) == (R > 0)).all()
     for k in range(5):
         right = naive.log_sinkhorn(P.M.tolist(), lam[k], R[k].tolist(), C[k].tolist(), tol=1e-12)
@@ -42,10 +44,10 @@ def test_pairs_with_a_lam_each(doublings, relax):
 def test_closed_forms_beyond_the_kernels_range(name, L):
     problem = EXACT[name](L)
     doublings = max(0, int(np.ceil(np.log2(L / policy.GENTLE))))
-    plans, _, course = run(
+    plans, _, convergence = run(
         problem.M, problem.lam, problem.r[None], problem.c[None], tol=1e-8, doublings=doublings
     )
-    assert float(course.error[0]) <= 1e-8
+    assert float(convergence.error[0]) <= 1e-8
     assert (plans[0] * problem.M).sum() == pytest.approx(problem.value, abs=1e-7)
 
 

@@ -69,29 +69,29 @@ def test_a_relaxation_of_1_is_none():
 @given(st.lists(st.floats(1e-9, 2.0), min_size=1, max_size=20), st.booleans())
 def test_whatever_the_errors_are_relaxation_stays_where_it_converges(errors, relax):
     c = xp.asarray([[1.0]])
-    course = sweeps.begin(xp, c)
+    convergence = sweeps.begin(xp, c)
     for error in errors:
-        going = bool(course.going[0])
+        going = bool(convergence.going[0])
         s = sweeps.Scalings(None, xp.asarray([[1.0]]), xp.asarray([[1.0 + error]]))
-        before, course = course, sweeps.decide(xp, course, s, c, 1e-6, 8, relax)
-        assert 1.0 <= float(course.omega[0]) < 2.0
-        assert relax or float(course.omega[0]) == 1.0
-        assert int(course.n_iter[0]) == int(before.n_iter[0]) + 8 * going
+        before, convergence = convergence, sweeps.decide(xp, convergence, s, c, 1e-6, 8, relax)
+        assert 1.0 <= float(convergence.omega[0]) < 2.0
+        assert relax or float(convergence.omega[0]) == 1.0
+        assert int(convergence.n_iter[0]) == int(before.n_iter[0]) + 8 * going
         if going:
-            assert float(course.error[0]) == pytest.approx(error, abs=1e-15)
+            assert float(convergence.error[0]) == pytest.approx(error, abs=1e-15)
         else:
-            assert not bool(course.going[0]) and course.error[0] == before.error[0]
+            assert not bool(convergence.going[0]) and convergence.error[0] == before.error[0]
         if error <= 1e-6:
-            assert not bool(course.going[0])
+            assert not bool(convergence.going[0])
 
 
 def test_a_pair_without_progress_has_stalled_unless_it_crosses_a_plateau():
     c = xp.asarray([[1.0], [1.0]])
-    course = sweeps.begin(xp, c)
+    convergence = sweeps.begin(xp, c)
     s = sweeps.Scalings(None, c, xp.asarray([[1.0 + 1e-5], [1.5]]))
     for _ in range(12):
-        course = sweeps.decide(xp, course, s, c, 1e-6, 8, relax=True)
-    assert np.asarray(course.going).tolist() == [False, True]
+        convergence = sweeps.decide(xp, convergence, s, c, 1e-6, 8, relax=True)
+    assert np.asarray(convergence.going).tolist() == [False, True]
 
 
 def test_a_relaxed_update_is_a_power_of_the_plain_one_near_the_solution():

@@ -9,7 +9,6 @@ from scipy.optimize import brentq
 from sinkdist.interrupts import Abandoned, Stop
 from sinkdist.solution.plans import entropic_plan
 from sinkdist.solvers.compiled.constrained import constrained_pair, is_vacuous
-from sinkdist.solvers.compiled.lam_search import spread_of_costs
 from sinkdist.solvers.compiled.relaxation import CONVERGED
 from tests import naive
 from tests.small_pairs import highs, off, small_pair
@@ -66,15 +65,6 @@ def test_costs_that_are_the_same_for_every_plan():
     end = constrained_pair(M, p.r, p.c, 0.1, 1e-6, 1000, Stop(), certify=True)
     assert end.value == pytest.approx(p.r @ M @ p.c, rel=1e-12)
     assert end.bracket[0] <= end.value <= end.bracket[1]
-
-
-@pytest.mark.parametrize("unit", [1.0, 1e-200, 1e200])
-def test_mean_and_spread_of_costs(unit):
-    p = small_pair(6, 5, 4)
-    mean, deviation, _ = spread_of_costs(p.M * unit, p.r, p.c, np.empty(p.c.size))
-    centred = p.M - (p.M @ p.c)[:, None] - p.r @ p.M + p.r @ p.M @ p.c
-    assert mean == pytest.approx(unit * (p.r @ p.M @ p.c), rel=1e-13)
-    assert deviation == pytest.approx(unit * math.sqrt(p.r @ centred**2 @ p.c), rel=1e-12)
 
 
 def test_nobody_waits():

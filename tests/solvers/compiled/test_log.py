@@ -63,7 +63,7 @@ def test_nobody_waits():
 def test_potentials_that_are_enough_need_no_other_plan():
     p = small_pair(6, 5, 2)
     _, _, f, g = sweep(p, 1e-12)
-    found, value, error = plan_of(p.M, p.lam, f, g, p.r, p.c, 1e-6, mended=True)
+    found, value, error = plan_of(p.M, p.lam, f, g, p.r, p.c, 1e-6, resweep=True)
     P = plan(p, f, g)
     assert found is None
     assert value == pytest.approx((P * p.M).sum(), rel=1e-13)
@@ -76,7 +76,7 @@ def test_rounding_of_large_potentials_is_mended():
     _, _, f, g = sweep(p, 1e-13)
     f, g = f + 1e7, g - 1e7
     assert off(plan(p, f, g), p.r, p.c) > 1e-9
-    found, value, error = plan_of(p.M, p.lam, f, g, p.r, p.c, 1e-12, mended=True)
+    found, value, error = plan_of(p.M, p.lam, f, g, p.r, p.c, 1e-12, resweep=True)
     assert isinstance(found, ScaledPlan) and error <= 1e-12
     P = found.dense(p.M, p.lam)
     assert off(P, p.r, p.c) <= 2e-12

@@ -6,6 +6,7 @@ import numpy as np
 
 from sinkdist_paper.fig1.points import column, of, places
 from sinkdist_paper.figure import Claim, Records, View
+from sinkdist_paper.verdict import Verdict
 
 __all__ = ["claims", "views"]
 
@@ -13,7 +14,10 @@ SLACK = 1e-8  # for rounding and the tolerance of the solver
 
 
 def claims(records: Records) -> list[Claim]:
-    """Judge what the figure and its section say about the balls."""
+    """Judge what the figure and its section say about the balls.
+
+    These are theorems: each holds or does not, there is no part of it to be granted.
+    """
     best, curve = of(records, "best"), of(records, "distance")
     if not (best and curve and of(records, "step")):
         return []
@@ -34,7 +38,7 @@ def _on_the_surface(records: Records, best: Records) -> Claim:
         f"The tables found lie on the surfaces of their balls (KL is within {off:.0e} of alpha), "
         f"and of {len(surface):,} other points of the surfaces "
         f"{'none costs less' if ahead >= -SLACK else 'some cost less'}.",
-        off <= 1e-6 and ahead >= -SLACK,
+        Verdict.of(off <= 1e-6 and bool(ahead >= -SLACK)),
     )
 
 
@@ -48,7 +52,7 @@ def _between_the_limits(records: Records, curve: Records) -> Claim:
         "d_{M,alpha} is r^T M c at alpha = 0, and the EMD for alpha large enough.",
         f"It {'falls' if falls else 'does not always fall; it goes'} from {values[0]:.6f} to "
         f"{values[-1]:.6f}; r^T M c is {highest:.6f} and the EMD {lowest:.6f}.",
-        falls and abs(values[0] - highest) <= 1e-6 and abs(values[-1] - lowest) <= 1e-6,
+        Verdict.of(falls and abs(values[0] - highest) <= 1e-6 and abs(values[-1] - lowest) <= 1e-6),
     )
 
 
@@ -63,7 +67,7 @@ def _one_path(records: Records) -> Claim:
         f"The best tables of the balls and P^lambda with the lambda found for them differ by "
         f"{apart:.0e} at most; KL {'rises' if rises else 'does not always rise'} along the path, "
         f"whose end (lambda = {float(end['lam']):.0f}) costs {far:.0e} more than P*.",
-        bool(apart <= 1e-6) and rises and far <= 1e-6,
+        Verdict.of(bool(apart <= 1e-6) and rises and far <= 1e-6),
     )
 
 

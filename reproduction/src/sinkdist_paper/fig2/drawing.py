@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sinkdist_paper.fig2.results import LABELS, Errors, errors_of
+from sinkdist_paper.fig2.results import LABELS, Errors, complete, errors_of
 from sinkdist_paper.figure import Records
 from sinkdist_paper.palette import COLOURS, FAINT, INK
 
@@ -25,7 +25,7 @@ _WIDE = 7.0  # inches
 
 def draw(records: Records, figure: Any) -> None:
     """Draw the mean error of each distance."""
-    errors = errors_of(records)
+    errors = complete(errors_of(records))
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=INK)

@@ -3,40 +3,48 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sinkdist_paper import contestants, data, machine
+from sinkdist_paper import block_store, contestants, data, machine
 from sinkdist_paper.contestants import Contestant, Variant
 from sinkdist_paper.data import Images
+from sinkdist_paper.fig2.results import most_chosen
 from sinkdist_paper.figure import Cell, Record, Setting
 
 __all__ = ["cells"]
 
 _RATE_SECONDS = 0.5  # the shortest time from which a speed is computed
+_RATE_TURNS = 2  # the better one counts: a slow moment of the machine is not the speed
 
 
 def cells(setting: Setting) -> list[Cell]:
-    """The speed of each contestant, then its experiments, smaller sets first."""
+    """The speed of each contestant, then its experiments.
+
+    All contestants are measured at a smaller N before a larger one, so that an unfinished run
+    compares as many as it can; those with a limit, which take longest, come after all others.
+    """
     from sinkdist_paper import protocol  # imports scikit-learn
 
-    largest = max(setting.sizes)
-    images = cache(partial(data.load, setting.data, largest, setting.seed))
-    folder = setting.distances / f"{setting.data}-{largest}-seed-{setting.seed}"
+    sizes = sorted(setting.sizes)
+    images = cache(partial(data.load, setting.data, sizes[-1], setting.seed))
+    folder = setting.distances / f"{setting.data}-seed-{setting.seed}"
     repeats = 1 if setting.quick else protocol.REPEATS
-    work: list[Cell] = []
-    for contestant in contestants.ALL:
-        matrices = cache(partial(_matrices, contestant, images, folder, setting))
-        work.append(_rate_cell(contestant, images, setting))
-        for n in sorted(setting.sizes):
-            for split in protocol.splits(n, repeats, setting.seed):
-                key = _key("error", contestant, n, split.repeat, split.fold)
-                run = partial(_experiment, contestant, images, matrices, n, split, setting)
-                work.append(Cell(key, run))
+    work = [_rate_cell(contestant, images, setting) for contestant in contestants.ALL]
+    for has_limit in (False, True):
+        for n in sizes:
+            for contestant in contestants.ALL:
+                if has_limit is (contestant.limit is None):
+                    continue
+                distances = cache(partial(_distances, contestant, images, n, folder, setting))
+                for split in protocol.splits(n, repeats, setting.seed):
+                    key = _key("error", contestant, n, split.repeat, split.fold)
+                    run = partial(_experiment, images, distances, n, split, setting)
+                    work.append(Cell(key, run))
     return work
 
 
@@ -47,22 +55,36 @@ def _key(
     return {"kind": kind, "contestant": contestant.name, "n": n, "repeat": repeat, "fold": fold}
 
 
-def _matrices(
-    contestant: Contestant, images: Callable[[], Images], folder: Path, setting: Setting
-) -> list[Any]:
-    """The distances of a contestant's variants."""
+def _distances(
+    contestant: Contestant, images: Callable[[], Images], n: int, folder: Path, setting: Setting
+) -> list[tuple[Variant, Any]]:
+    """The variants of a contestant that are tried at this N, with their distances."""
     return [
-        contestants.stored_distances(
-            variant, images(), folder, workers=setting.workers, tell=setting.tell
+        (
+            variant,
+            block_store.stored_distances(
+                variant, images(), n, folder, workers=setting.workers, tell=setting.tell
+            ),
         )
-        for variant in contestant.variants
+        for variant in _tried(contestant, n, setting)
     ]
 
 
+def _tried(contestant: Contestant, n: int, setting: Setting) -> Sequence[Variant]:
+    """All variants up to the limit; above it, the one that was chosen most often there."""
+    if contestant.limit is None:
+        return contestant.variants
+    sizes = sorted(setting.sizes)
+    last = max((size for size in sizes if size <= contestant.limit), default=sizes[0])
+    if n <= last:
+        return contestant.variants
+    best = most_chosen(setting.measured(), contestant.name, last)
+    return [variant for variant in contestant.variants if variant.value == best]
+
+
 def _experiment(
-    contestant: Contestant,
     images: Callable[[], Images],
-    matrices: Callable[[], list[Any]],
+    distances: Callable[[], list[tuple[Variant, Any]]],
     n: int,
     split: Any,
     setting: Setting,
@@ -70,9 +92,10 @@ def _experiment(
     """One experiment: a record for each variant; `used` marks the chosen one."""
     from sinkdist_paper import protocol
 
-    distances, start = matrices(), time.process_time()
+    variants, matrices = zip(*distances(), strict=True)
+    start = time.process_time()
     trials = protocol.run(
-        distances,
+        matrices,
         images().labels[:n],
         split,
         seed=setting.seed,
@@ -80,7 +103,7 @@ def _experiment(
     )
     seconds = time.process_time() - start  # CPU time, independent of other load
     used = int(np.argmin([trial.inner_error for trial in trials]))
-    for number, (variant, trial) in enumerate(zip(contestant.variants, trials, strict=True)):
+    for number, (variant, trial) in enumerate(zip(variants, trials, strict=True)):
         yield {
             "value": variant.value,
             "used": int(number == used),
@@ -111,11 +134,15 @@ def _rate(variant: Variant, images: Images, setting: Setting) -> float:
     """Distances per second, on sets that grow until one takes long enough to be timed."""
     n, seconds = 20, 0.0
     while seconds < _RATE_SECONDS and n <= len(images):
-        some = Images(images.histograms[:n], images.labels[:n], images.side)
-        variant.distances(some, workers=setting.workers)  # compiles in the first call
-        start = time.perf_counter()
-        variant.distances(some, workers=setting.workers)
-        seconds = time.perf_counter() - start
+        variant.distances(images[:n], None, workers=setting.workers)  # the first call compiles
+        seconds = min(_seconds(variant, images[:n], setting) for _ in range(_RATE_TURNS))
         rate = n * (n - 1) / 2 / seconds
         n *= 2
     return rate
+
+
+def _seconds(variant: Variant, images: Images, setting: Setting) -> float:
+    """The time of all distances between some images."""
+    start = time.perf_counter()
+    variant.distances(images, None, workers=setting.workers)
+    return time.perf_counter() - start

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from sinkdist_paper import contestants
 from sinkdist_paper.figure import Records
 
-__all__ = ["LABELS", "Errors", "choices", "column", "errors_of"]
+__all__ = ["LABELS", "Errors", "choices", "column", "complete", "errors_of", "most_chosen"]
 
 Errors: TypeAlias = dict[tuple[str, int], list[float]]
 
@@ -37,6 +37,12 @@ def errors_of(records: Records) -> Errors:
     }
 
 
+def complete(errors: Errors) -> Errors:
+    """The errors of those contestants and N for which all experiments were measured."""
+    full = max((len(values) for values in errors.values()), default=0)
+    return {key: values for key, values in errors.items() if len(values) == full}
+
+
 def choices(records: Records, contestant: str, n: int) -> dict[float, int]:
     """How often each value of a parameter was chosen; 0 for those that never were."""
     rows = [
@@ -47,3 +53,17 @@ def choices(records: Records, contestant: str, n: int) -> dict[float, int]:
     for row in rows:
         counts[float(row["value"])] += int(row["used"])
     return counts
+
+
+def most_chosen(records: Records, contestant: str, n: int) -> float:
+    """The value of a parameter that cross-validation chose most often.
+
+    Of several, the one with the smaller mean cross-validation error; test errors play no part.
+    """
+    counts = choices(records, contestant, n)
+
+    def rank(value: float) -> tuple[int, float]:
+        found = column(records, "inner_error", contestant=contestant, n=n, value=value)
+        return -counts[value], sum(found) / len(found)
+
+    return min(counts, key=rank)

@@ -22,16 +22,16 @@ __all__ = ["EXPERIMENT"]
 ABOUT = """\
 Time to compute one distance between two histograms drawn uniformly from the simplex, under a random
 metric: distances between Gaussian points in dimension d / 10, divided by their median. Means over
-several draws (one at d = 2,048), each the best of up to three interleaved repetitions; everything
+several draws (one at d = 2,048), each the best of up to five interleaved repetitions; everything
 on one thread.
 
 Exact solvers: Rubner's (in OpenCV), Pele and Werman's FastEMD (emd_hat_gd_metric, in pyemd), and
-two that are newer than the paper, POT's network simplex and sinkdist with lam=inf, which calls
-POT's after removing the mass that need not move under a metric. Preparing the input, and checking
-that M is a metric, is not timed. One that takes more than 20 seconds (1 in the quick
-version) is not run for larger d. The code of Rubner's that the paper used cannot go beyond d = 512;
-OpenCV's can, but it stops after 500 steps of the simplex method, and its result is then too large:
-the table shows by how much.
+two that are newer than the paper, POT's network simplex and sinkdist with lam=inf, a transport
+simplex of its own after removing the mass that need not move under a metric. Preparing the input,
+and checking that M is a metric, is not timed. One that takes more than 5 seconds (0.5 in the quick
+version) is run once, and one that takes more than 20 seconds (1) is not run for larger d. The code
+of Rubner's that the paper used cannot go beyond d = 512; OpenCV's can, but it stops after 500 steps
+of the simplex method, and its result is then too large: the table shows by how much.
 
 Sinkhorn distances, for lambda = 1 and 9: Algorithm 1 in a few lines of NumPy, for one pair, until
 the change of x is at most 0.01, tested at every iteration; sinkdist for the same pair with the same

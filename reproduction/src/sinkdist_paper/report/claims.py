@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from sinkdist_paper.figure import Claim
-from sinkdist_paper.finding import Finding, verdict
+from sinkdist_paper.finding import Finding
 from sinkdist_paper.report.markup import Markup, element, inline, join
+from sinkdist_paper.verdict import Verdict
 
 __all__ = ["cards", "summary", "tally"]
 
-_SIGNS = {True: "✓", False: "✗", None: "?"}
-_KINDS = {True: "holds", False: "fails", None: "open"}
+_SIGNS = {Verdict.HOLDS: "✓", Verdict.IN_PART: "◐", Verdict.FAILS: "✗", Verdict.OPEN: "?"}
+_KINDS = {
+    Verdict.HOLDS: "holds",
+    Verdict.IN_PART: "part",
+    Verdict.FAILS: "fails",
+    Verdict.OPEN: "open",
+}
+_COUNTED = {
+    Verdict.HOLDS: ("holds here", "hold here"),
+    Verdict.IN_PART: ("holds in part", "hold in part"),
+    Verdict.FAILS: ("does not hold", "do not hold"),
+    Verdict.OPEN: ("is not decided", "are not decided"),
+}
 
 
 def tally(claims: Sequence[Claim]) -> str:
@@ -19,19 +32,14 @@ def tally(claims: Sequence[Claim]) -> str:
 
     Examples
     --------
-    >>> tally([Claim("", "", True), Claim("", "", None)])
+    >>> tally([Claim("", "", Verdict.HOLDS), Claim("", "", Verdict.OPEN)])
     'Of 2 claims, 1 holds here and 1 is not decided.'
     """
-    counts = [sum(claim.holds is value for claim in claims) for value in (True, False, None)]
-    words = (
-        ("holds here", "hold here"),
-        ("does not hold", "do not hold"),
-        ("is not decided", "are not decided"),
-    )
+    counts = Counter(claim.verdict for claim in claims)
     parts = [
-        f"{count} {one if count == 1 else many}"
-        for count, (one, many) in zip(counts, words, strict=True)
-        if count
+        f"{counts[verdict]} {one if counts[verdict] == 1 else many}"
+        for verdict, (one, many) in _COUNTED.items()
+        if counts[verdict]
     ]
     if not parts:
         return "No claim was judged."
@@ -76,7 +84,7 @@ def cards(claims: Sequence[Claim]) -> Markup:
                 "li",
                 element("p", _mark(claim), " ", inline(claim.paper), class_="claim"),
                 element("p", inline(claim.measured)),
-                class_=_KINDS[claim.holds],
+                class_=_KINDS[claim.verdict],
             )
             for claim in claims
         ),
@@ -89,7 +97,7 @@ def _mark(claim: Claim) -> Markup:
     """The verdict, shown by a sign, words and a colour."""
     return element(
         "span",
-        element("span", _SIGNS[claim.holds], aria_hidden="true", class_="sign"),
-        verdict(claim),
-        class_=f"verdict {_KINDS[claim.holds]}",
+        element("span", _SIGNS[claim.verdict], aria_hidden="true", class_="sign"),
+        claim.verdict.value,
+        class_=f"verdict {_KINDS[claim.verdict]}",
     )

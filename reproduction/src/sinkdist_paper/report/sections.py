@@ -32,6 +32,7 @@ def section(finding: Finding) -> Markup:
             finding.experiment.title,
             id=f"{name}-title",
         ),
+        element("p", remark, class_="note") if (remark := finding.remark()) else None,
         element("figure", picture(finding), _caption(finding)),
         element("h3", "What the paper says, and what was measured") if judged else None,
         claims.cards(judged) if judged else None,

@@ -13,7 +13,7 @@ from sinkdist.inputs.array_context import ArrayContext, context_of
 from sinkdist.inputs.flags import flag
 from sinkdist.pairs.arrays import reading
 from sinkdist.pairs.arrays.reading import Costs, Family
-from sinkdist.problem import stopping, strength
+from sinkdist.problem import masses, stopping, strength
 from sinkdist.problem.options import Options
 from sinkdist.problem.stopping import Stopping
 from sinkdist.solution.reductions import Array
@@ -36,11 +36,11 @@ class Call:
     cannot hold the kernel.
     """
 
-    home: ArrayContext
+    context: ArrayContext
     costs: Costs
     member: Member
     stopping: Stopping
-    question: BlockSpec  #: for the pairs, where there is a lam or an alpha
+    spec: BlockSpec  #: for the pairs, where there is a lam or an alpha
     dtype: np.dtype[Any]  #: that of the results
     known: bool  #: whether numbers can be looked at: not under `jit` and `vmap`
     #: Costs, and rows of matched pairs, in float64 as they were given.
@@ -56,14 +56,14 @@ class Call:
     @property
     def ran(self) -> str:
         """What `Solution.solver` says while it is not known how pairs went."""
-        member, domain = self.member, self.question.domain
+        member, domain = self.member, self.spec.domain
         if not isinstance(member, Penalised):
             return "simplex" if isinstance(member, Exact) else member.word
-        if self.question.iterations is not None:
+        if self.spec.iterations is not None:
             return "algorithm1"
         if domain is Domain.LOG:
             return "log"
-        return "relaxed" if self.question.relax else "plain"
+        return "relaxed" if self.spec.relax else "plain"
 
 
 def read(
@@ -72,8 +72,8 @@ def read(
     """Check everything before any work begins; the host looks at numbers once."""
     options = replace(options, normalize=flag("normalize", options.normalize))
     named = {names[0]: first, names[1]: second}
-    home = context_of(named, ground)
-    dtype = home.dtype([first, second], options.dtype)
+    context = context_of(named, ground)
+    dtype = context.dtype([first, second], options.dtype)
     solver = table.by_name(options.solver)
     if solver.name == "newton":
         raise InputError(
@@ -84,12 +84,18 @@ def read(
         raise InputError(
             "The {} option is for NumPy arrays; {} has threads of its own: leave it out.",
             option("workers"),
-            home.kind,
+            context.kind,
         )
     stop = stopping.read(
         dtype, tol=options.tol, max_iter=options.max_iter, iterations=options.iterations,
         solver=solver.name,
     )  # fmt: skip
+    if masses.read(options.mass_penalty) is not None:
+        raise InputError(
+            "The {} option is for NumPy arrays: bring these to the host first, as by "
+            "numpy.asarray.",
+            option("mass_penalty"),
+        )
     member = member_of(strength.read(lam=options.lam, reg=options.reg, alpha=options.alpha))
     member.check(stop.iterations, solver.name)
 
@@ -99,37 +105,38 @@ def read(
         given = zip((first, second)[: 1 if one else 2], names, shape, strict=False)
         return [
             reading.read_family(
-                home, values, name, dtype, bins, options.normalize, options.on_empty
+                context, values, name, dtype, bins, options.normalize, options.on_empty
             )
             for values, name, bins in given
         ]
 
     def in_double() -> tuple[Array, Array, Array]:
-        wide = reading.read_costs(home, ground, _DOUBLE)
+        wide = reading.read_costs(context, ground, _DOUBLE)
         found = [
-            family if known else reading.guarded(home, family) for family in families(wide, _DOUBLE)
+            family if known else reading.guarded(context, family)
+            for family in families(wide, _DOUBLE)
         ]
-        return wide.matrix, *reading.matched(home, found[0], found[-1])
+        return wide.matrix, *reading.matched(context, found[0], found[-1])
 
-    costs = reading.read_costs(home, ground, dtype)
+    costs = reading.read_costs(context, ground, dtype)
     found = families(costs, dtype)
-    costs, known = reading.check(home, dtype, found, costs, options.normalize, options.on_empty)
-    domain, wide = _domain(home, dtype, member, costs.largest, solver.name)
+    costs, known = reading.check(context, dtype, found, costs, options.normalize, options.on_empty)
+    domain, wide = _domain(context, dtype, member, costs.largest, solver.name)
     if wide:
-        costs = replace(costs, matrix=reading.read_costs(home, ground, _DOUBLE).matrix)
+        costs = replace(costs, matrix=reading.read_costs(context, ground, _DOUBLE).matrix)
         found = families(costs, _DOUBLE)
     if not known:
-        found = [reading.guarded(home, family) for family in found]
-    question = BlockSpec(domain, stop.iterations, solver.name != "plain", keep, costs.learns)
-    call = Call(home, costs, member, stop, question, dtype, known, in_double)
+        found = [reading.guarded(context, family) for family in found]
+    spec = BlockSpec(domain, stop.iterations, solver.name != "plain", keep, costs.learns)
+    call = Call(context, costs, member, stop, spec, dtype, known, in_double)
     return call, found[0], found[-1]
 
 
 def _domain(
-    home: ArrayContext, dtype: np.dtype[Any], member: Member, largest: float | None, solver: str
+    context: ArrayContext, dtype: np.dtype[Any], member: Member, largest: float | None, solver: str
 ) -> tuple[Domain, bool]:
     """Where to sweep, and whether in float64 because float32 cannot hold the kernel."""
-    can_widen = dtype != _DOUBLE and home.has_double
+    can_widen = dtype != _DOUBLE and context.has_double
     far = largest is not None and not (largest == 0.0 or MODERATE[0] < largest < MODERATE[1])
     if not isinstance(member, Penalised):
         return Domain.CONSTRAINED, can_widen and isinstance(member, Constrained)
@@ -139,6 +146,6 @@ def _domain(
         return Domain.AUTO, False
     if member.lam * largest <= safe_exponent(dtype):
         return Domain.SCALING, can_widen and far
-    if member.lam * largest <= safe_exponent(_DOUBLE) and home.has_double:
+    if member.lam * largest <= safe_exponent(_DOUBLE) and context.has_double:
         return Domain.SCALING, can_widen
     return Domain.LOG, can_widen

@@ -48,8 +48,8 @@ class _Self(NamedTuple):
 def divergence(r: Any, c: Any, ground: Any, options: Options) -> Array:
     """Of one pair (0-d), or of pairs matched row by row."""
     call, A, B = read(r, c, ("r", "c"), ground, options, keep=False)
-    refuse(call.member, call.costs.is_symmetric(call.home), call.costs.matrix.shape)
-    R, C = matched(call.home, A, B)
+    refuse(call.member, call.costs.is_symmetric(call.context), call.costs.matrix.shape)
+    R, C = matched(call.context, A, B)
     first = _self_terms(call, R)
     second = first if R is C else _self_terms(call, C)
     solved = finished(call, A, B, R, C, _debiased(call, R, C, first, second), False)
@@ -63,8 +63,8 @@ def pairwise(X: Any, Y: Any, ground: Any, options: Options) -> npt.NDArray[Any]:
     one = Y is None
     call, A, B = read(X, X if one else Y, ("X", "X" if one else "Y"), ground, options, keep=False)
     require_families(A, B)
-    refuse(call.member, call.costs.is_symmetric(call.home), call.costs.matrix.shape)
-    xp = call.home.xp
+    refuse(call.member, call.costs.is_symmetric(call.context), call.costs.matrix.shape)
+    xp = call.context.xp
     first = _self_terms(call, A.rows)
     second = first if one else _self_terms(call, B.rows)
 
@@ -83,13 +83,13 @@ def pairwise(X: Any, Y: Any, ground: Any, options: Options) -> npt.NDArray[Any]:
 
 def _debiased(call: Call, R: Array, C: Array, first: _Self, second: _Self) -> Solved:
     """``S`` of matched pairs, and how their own solves and those of their self terms ended."""
-    xp, halves = call.home.xp, 0.5 * (first.objective + second.objective)
+    xp, halves = call.context.xp, 0.5 * (first.objective + second.objective)
     lam, at_self = call.member.lam, None
     if not isinstance(call.member, Penalised):
         solved = solve_pairs(call, R, C)
         own = solved.answer.value
     else:
-        solved = solve_pairs(_constant(call), *map(call.home.constant, (R, C)))
+        solved = solve_pairs(_constant(call), *map(call.context.constant, (R, C)))
         own = _dual(call, R, C, solved.answer.F, solved.answer.G)
         at_self = xp.sum(first.image * second.U, axis=1), 0.5 * (first.mass + second.mass)
     value = debiased(xp, own, halves, xp.all(R == C, axis=1), lam, at_self)
@@ -102,41 +102,41 @@ def _debiased(call: Call, R: Array, C: Array, first: _Self, second: _Self) -> So
 
 def _dual(call: Call, R: Array, C: Array, F: Array, G: Array) -> Array:
     """``<f, r> + <g, c> - (sum P - 1) / lam``; the plan's mass is 1 unless costs are learnt."""
-    xp, M, lam = call.home.xp, call.costs.matrix, call.member.lam
+    xp, M, lam = call.context.xp, call.costs.matrix, call.member.lam
     value = weighted(xp, R, F) + weighted(xp, C, G)
-    if not call.home.is_learned(M):
+    if not call.context.is_learned(M):
         return value
-    if call.question.domain is Domain.SCALING:
+    if call.spec.domain is Domain.SCALING:
         mass = xp.sum((xp.exp(lam * F) @ xp.exp(-lam * M)) * xp.exp(lam * G), axis=1)
     else:
         one = xp.ones_like(F[:1, :1])
         mass = xp.sum(plan(xp, M, lam * one, Potentials(F, G)), axis=(1, 2))
-    return value - (mass - call.home.constant(mass)) / lam
+    return value - (mass - call.context.constant(mass)) / lam
 
 
 def _self_terms(call: Call, R: Array) -> _Self:
     """Every row against itself."""
-    home, xp, lam = call.home, call.home.xp, call.member.lam
+    context, xp, lam = call.context, call.context.xp, call.member.lam
     if not isinstance(call.member, Penalised):
-        none = xp.zeros_like(home.constant(R[:, 0]))
+        none = xp.zeros_like(context.constant(R[:, 0]))
         return _Self(solve_pairs(call, R, R).answer.value, R, R, none, none)
-    M, fixed = home.constant(call.costs.matrix), home.constant(R)
+    M, fixed = context.constant(call.costs.matrix), context.constant(R)
     half = 0.5 * xp.linalg.diagonal(M)
     K = xp.exp(-lam * (M - half[:, None] - half))
     U = _symmetric(xp, K, fixed, 2 + math.ceil(math.log(1.0 / call.stopping.tol, 3.0)))
     image = U @ K
     error = 2.0 * xp.sum(xp.abs(U * image - fixed), axis=1)
-    seen = home.host(error)
+    seen = context.host(error)
     if seen is not None and not (seen <= call.stopping.tol).all():  # a kernel that it does not suit
         found = solve_pairs(_constant(call), fixed, fixed).answer
         U = xp.exp(lam * (0.5 * (found.F + found.G) - half))
         image, error = U @ K, found.error
     mass = xp.sum(U * image, axis=1)
     objective = self_objective(xp, U, half, R, mass, lam)
-    if home.is_learned(call.costs.matrix):
+    if context.is_learned(call.costs.matrix):
         learnt = xp.exp(-lam * (call.costs.matrix - half[:, None] - half))
         moving = xp.sum((U @ learnt) * U, axis=1)
-        objective = objective - (moving - home.constant(moving)) / lam
+        objective = objective - (moving - context.constant(moving)) / lam
     return _Self(objective, U, image, mass, error)
 
 
@@ -156,5 +156,5 @@ def _symmetric(xp: Any, K: Array, R: Array, sweeps: int) -> Array:
 
 def _constant(call: Call) -> Call:
     """The same call on costs that no gradient is taken of."""
-    costs = replace(call.costs, matrix=call.home.constant(call.costs.matrix))
+    costs = replace(call.costs, matrix=call.context.constant(call.costs.matrix))
     return replace(call, costs=costs)

@@ -19,6 +19,7 @@ from sinkdist.pairs.arrays.call import Call
 from sinkdist.pairs.arrays.pairs import Solved
 from sinkdist.solution.certificates import Measures, bracket, bracket_of_penalised, measure
 from sinkdist.solution.plans import SparsePlan
+from sinkdist.solution.projection import projected
 from sinkdist.solution.reductions import Array, entropy
 from sinkdist.solution.solution import Solution
 from sinkdist.solution.status import Status
@@ -34,7 +35,7 @@ _BLOCK = 1 << 22  #: entries of plans looked at together
 
 def solution_of(call: Call, R: Array, C: Array, solved: Solved, single: bool) -> Solution:
     """Answers to all pairs as the user sees them."""
-    found, ran = solved.answer, call.home.host(solved.answer.ran)
+    found, ran = solved.answer, call.context.host(solved.answer.ran)
     evidence = ArrayEvidence(call, R, C, solved, single)
     shaped = evidence.shaped
     names = call.ran if ran is None else np.array(RAN)[ran]
@@ -59,7 +60,7 @@ class ArrayEvidence:
     @property
     def xp(self) -> Any:
         """The library of the numbers."""
-        return self.call.home.xp
+        return self.call.context.xp
 
     def one(self, numbers: Array) -> Array:
         """The only entry, for a single pair."""
@@ -67,7 +68,7 @@ class ArrayEvidence:
 
     def shaped(self, numbers: Array) -> Array:
         """Numbers per pair in the results' dtype."""
-        return self.one(self.call.home.cast(numbers, self.call.dtype))
+        return self.one(self.call.context.cast(numbers, self.call.dtype))
 
     def bounds(self, low: Array, high: Array) -> tuple[Array, Array]:
         """Bounds in the results' dtype, rounded outwards."""
@@ -78,7 +79,7 @@ class ArrayEvidence:
 
     def on_host(self, numbers: Array) -> npt.NDArray[Any] | None:
         """Numbers that can be printed; None under `jit` and `vmap`."""
-        return self.call.home.host(numbers)
+        return self.call.context.host(numbers)
 
     def plan(self, s: Solution) -> Array:
         """All plans, or the only one."""
@@ -90,7 +91,7 @@ class ArrayEvidence:
 
     def pieces(self, s: Solution, k: int) -> Iterator[SparsePlan]:
         """One plan, fetched from the device; an exact one as the few entries it was solved as."""
-        host, exact, pairs = self.call.home.host, self.solved.exact, self.solved.exact_pairs
+        host, exact, pairs = self.call.context.host, self.solved.exact, self.solved.exact_pairs
         if exact is not None and pairs is not None and (place := np.flatnonzero(pairs == k)).size:
             entries = [host(x[int(place[0]), ...]) for x in exact.plan]
             if any(x is None for x in entries):
@@ -104,9 +105,20 @@ class ArrayEvidence:
             raise _not_known()
         yield SparsePlan.of(np.asarray(P, dtype=np.float64)[0])
 
+    def rows(self, s: Solution, k: int, index: npt.NDArray[Any]) -> Array:
+        """Some rows of one pair's plan."""
+        M, R = self.call.costs.matrix, self.R if self.R.shape[0] == 1 else self.R[k : k + 1, :]
+        found = self._plans(M, R, self.C[k : k + 1, :], k, k + 1)[0, ...]
+        chosen = self.xp.take(found, self.call.context.put(index), axis=0)
+        return self.call.context.cast(chosen, self.call.dtype)
+
+    def projection(self, s: Solution, k: int, places: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Where the mass of every row goes on average, on the host."""
+        return projected(self.pieces(s, k), int(s.ground.shape[0]), places)
+
     def costs_at(self, s: Solution, rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> Any:
         """Costs of some moves, fetched from the device."""
-        M = self.call.home.host(self.call.home.constant(self.call.costs.matrix))
+        M = self.call.context.host(self.call.context.constant(self.call.costs.matrix))
         if M is None:
             raise _not_known()
         return np.asarray(M, dtype=np.float64)[rows, columns]
@@ -114,6 +126,12 @@ class ArrayEvidence:
     def objective(self, s: Solution) -> Array:
         """``<P, M> - h(P) / lam``; differentiable."""
         return self.shaped(self.solved.answer.objective)
+
+    def objective_bounds(self, s: Solution) -> tuple[Array, Array]:
+        """None of these arrays has them."""
+        raise InputTypeError(
+            "objective_bounds are for NumPy arrays; others have gap and emd_bounds."
+        )
 
     def entropy(self, s: Solution) -> Array:
         """``h(P)``: lam times what the objective lacks of the value; differentiable."""
@@ -172,7 +190,7 @@ class ArrayEvidence:
 
     def _in_blocks(self, part: Callable[..., tuple[Array, ...]]) -> list[Array]:
         """Numbers of all pairs from a function of costs and histograms, the first and the last."""
-        constant, n = self.call.home.constant, self._n
+        constant, n = self.call.context.constant, self._n
         M, R, C = map(constant, self._given)
         step = max(1, _BLOCK // (M.shape[0] * M.shape[1]))
         parts = []
@@ -187,12 +205,12 @@ class ArrayEvidence:
         pairs, place = self.solved.exact_pairs, np.arange(self._n)
         assert pairs is not None
         place[pairs] = self._n + np.arange(pairs.size)
-        return self.xp.take(self.xp.concat([numbers, exact]), self.call.home.put(place))
+        return self.xp.take(self.xp.concat([numbers, exact]), self.call.context.put(place))
 
     @cached_property
     def _given(self) -> tuple[Array, Array, Array]:
         """Costs and histograms as they were given, in float64 where there is any."""
-        if self._is_double(self.C) or not self.call.home.has_double:
+        if self._is_double(self.C) or not self.call.context.has_double:
             return self.call.costs.matrix, self.R, self.C
         return self.call.in_double()
 
@@ -200,7 +218,7 @@ class ArrayEvidence:
         """The lam and potentials of some pairs, in the dtype of the costs."""
         found, dtype = self.solved.answer, np.dtype(str(M.dtype).rpartition(".")[2])
         parts = found.lam[first:last], found.F[first:last, :], found.G[first:last, :]
-        return tuple(self.call.home.constant(self.call.home.cast(x, dtype)) for x in parts)
+        return tuple(self.call.context.constant(self.call.context.cast(x, dtype)) for x in parts)
 
     def _filled(self, M: Array, first: int, last: int) -> tuple[Array, ...]:
         """The same, with 0 for the potentials of pairs that have none."""
@@ -210,33 +228,33 @@ class ArrayEvidence:
 
     def _plans(self, M: Array, R: Array, C: Array, first: int, last: int) -> Array:
         """The plans of some pairs, in the form that their lam asks for; without gradients."""
-        home, found, xp = self.call.home, self.solved.answer, self.xp
-        M = home.constant(M)
+        context, found, xp = self.call.context, self.solved.answer, self.xp
+        M = context.constant(M)
         lam, F, G = self._found(M, first, last)
         usual = (lam > 0) & (lam < xp.inf)
         F, G = (xp.where(usual[:, None], x, 0.0) for x in (F, G))
         lam = xp.where(usual, lam, 0.0)[:, None]
         P = plan(xp, M, lam, Potentials(F, G))
-        if self.call.question.domain in (Domain.SCALING, Domain.AUTO):  # as it was measured
+        if self.call.spec.domain in (Domain.SCALING, Domain.AUTO):  # as it was measured
             scaled = ((found.ran == PLAIN) | (found.ran == RELAXED))[first:last, None]
             U, V = (xp.exp(xp.where(scaled, lam * x, 0.0)) for x in (F, G))
             K = xp.exp(-xp.where(scaled, lam, 0.0)[:, :, None] * M)
             P = xp.where(scaled[:, :, None], U[:, :, None] * K * V[:, None, :], P)
-        P = home.constant(xp.where(usual[:, None, None], P, R[:, :, None] * C[:, None, :]))
+        P = context.constant(xp.where(usual[:, None, None], P, R[:, :, None] * C[:, None, :]))
         exact, pairs = self.solved.exact, self.solved.exact_pairs
         if exact is None or pairs is None:
             return P
         dense = np.zeros(tuple(P.shape))
-        known = [home.host(x) for x in exact.plan]
+        known = [context.host(x) for x in exact.plan]
         for k in np.flatnonzero((first <= pairs) & (pairs < last)):
             at, to, mass = (np.asarray(x)[k] for x in known)
             np.add.at(dense[pairs[k] - first], (at, to), mass)
-        exactly = home.put(np.isin(np.arange(first, last), pairs))
-        return xp.where(exactly[:, None, None], xp.astype(home.put(dense), M.dtype), P)
+        exactly = context.put(np.isin(np.arange(first, last), pairs))
+        return xp.where(exactly[:, None, None], xp.astype(context.put(dense), M.dtype), P)
 
 
 def _not_known() -> InputTypeError:
-    """The error for plans that nobody has computed yet."""
+    """The error for plans that are not computed yet."""
     return InputTypeError(
         "Sparse plans and moves are made on the host, which needs numbers that are known: call "
         "them outside of jit, vmap and other transformations."

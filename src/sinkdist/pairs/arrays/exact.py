@@ -54,28 +54,28 @@ class ExactPairs(NamedTuple):
         return self.rows, self.columns, self.mass
 
 
-def solve_exactly(home: ArrayContext, costs: Costs, R: Array, C: Array) -> ExactPairs:
+def solve_exactly(context: ArrayContext, costs: Costs, R: Array, C: Array) -> ExactPairs:
     """The exact distance of every pair; differentiable."""
-    xp, M = home.xp, costs.matrix
-    arrays = [home.constant(x) for x in (R, C, M)]
+    xp, M = context.xp, costs.matrix
+    arrays = [context.constant(x) for x in (R, C, M)]
     dtype = np.dtype(str(C.dtype).rpartition(".")[2])
     solve = partial(_on_host, dtype=dtype, ground=costs.ground)
-    if home.kind == "jax":
+    if context.kind == "jax":
         from sinkdist.solvers.adjoint.jax_vjp import on_host
 
         found = ExactPairs(*on_host(solve, _shapes(dtype, R.shape[1], C.shape), arrays))
     else:
-        known = [home.host(x) for x in arrays]
+        known = [context.host(x) for x in arrays]
         if any(x is None for x in known):
             raise InputTypeError(
                 "The exact distance is solved on the host, which torch.func.vmap does not allow: "
                 "pass the batch as rows."
             )
-        found = ExactPairs(*(home.put(x) for x in solve(*known)))
-    change = xp.sum(_finite(xp, found.F) * (R - home.constant(R)), axis=1)
-    change = change + xp.sum(_finite(xp, found.G) * (C - home.constant(C)), axis=1)
+        found = ExactPairs(*(context.put(x) for x in solve(*known)))
+    change = xp.sum(_finite(xp, found.F) * (R - context.constant(R)), axis=1)
+    change = change + xp.sum(_finite(xp, found.G) * (C - context.constant(C)), axis=1)
     if costs.learns:
-        moved = xp.reshape(M - home.constant(M), (-1,))
+        moved = xp.reshape(M - context.constant(M), (-1,))
         place = xp.reshape(found.rows * M.shape[1] + found.columns, (-1,))
         at = xp.reshape(xp.take(moved, place), tuple(found.mass.shape))
         change = change + xp.sum(found.mass * at, axis=1)

@@ -42,8 +42,8 @@ class Solved(NamedTuple):
 def block_size(call: Call) -> int:
     """How many pairs are solved together."""
     d, e = call.costs.matrix.shape
-    whole = call.question.domain in (Domain.SCALING, Domain.AUTO)
-    numbers = _LARGE if call.home.is_large else _SMALL
+    whole = call.spec.domain in (Domain.SCALING, Domain.AUTO)
+    numbers = _LARGE if call.context.is_large else _SMALL
     return int(max(1, numbers // (max(d, e) if whole else d * e // 4 + 1)))
 
 
@@ -54,22 +54,22 @@ def solve_pairs(call: Call, R: Array, C: Array) -> Solved:
 
 def _exact(call: Call, R: Array, C: Array) -> Solved:
     """The exact distance, with its plans."""
-    exact = solve_exactly(call.home, call.costs, R, C)
-    return Solved(_exact_answer(call.home.xp, exact), exact, np.arange(C.shape[0]))
+    exact = solve_exactly(call.context, call.costs, R, C)
+    return Solved(_exact_answer(call.context.xp, exact), exact, np.arange(C.shape[0]))
 
 
 def _penalised(call: Call, R: Array, C: Array) -> Answer:
     """Scaling; pairs that it does not bring to an end go on in the log domain.
 
-    Where numbers are not known yet, nobody can say which pairs these are: scaling goes on.
+    Where numbers are not known yet, nor are these pairs: scaling goes on.
     """
-    asked, stop = call.question, call.stopping
+    asked, stop = call.spec, call.stopping
     patient = replace(call, stopping=replace(stop, max_iter=min(stop.max_iter, PATIENCE_ARRAYS)))
     by_scaling = asked.domain is Domain.SCALING and asked.relax and asked.iterations is None
     if not (by_scaling and call.known):
         return _in_blocks(call, R, C)
-    found, home = _in_blocks(patient, R, C), call.home
-    status = home.host(found.status)
+    found, context = _in_blocks(patient, R, C), call.context
+    status = context.host(found.status)
     if status is None:
         return found
     slow = np.flatnonzero(status != Status.CONVERGED)
@@ -77,10 +77,10 @@ def _penalised(call: Call, R: Array, C: Array) -> Answer:
     if slow.size == 0 or left <= 0:
         return found
     other = replace(
-        call, question=replace(asked, domain=Domain.LOG), stopping=replace(stop, max_iter=left)
+        call, spec=replace(asked, domain=Domain.LOG), stopping=replace(stop, max_iter=left)
     )
     part = _in_blocks(other, *_rows(call, R, C, slow))
-    part = part._replace(n_iter=part.n_iter + home.xp.take(found.n_iter, home.put(slow)))
+    part = part._replace(n_iter=part.n_iter + context.xp.take(found.n_iter, context.put(slow)))
     place = np.arange(status.size)
     place[slow] = status.size + np.arange(slow.size)
     return _merged(call, found, part, place)
@@ -88,7 +88,7 @@ def _penalised(call: Call, R: Array, C: Array) -> Answer:
 
 def _merged(call: Call, first: Answer, second: Answer, place: npt.NDArray[np.intp]) -> Answer:
     """Each pair from its place in the two answers, one behind the other."""
-    xp, order = call.home.xp, call.home.put(place)
+    xp, order = call.context.xp, call.context.put(place)
     return Answer(
         *(xp.take(xp.concat([a, b]), order, axis=0) for a, b in zip(first, second, strict=True))
     )
@@ -96,12 +96,12 @@ def _merged(call: Call, first: Answer, second: Answer, place: npt.NDArray[np.int
 
 def _in_blocks(call: Call, R: Array, C: Array) -> Answer:
     """Blocks of nearly equal size: JAX compiles for two shapes at most."""
-    n, xp = int(C.shape[0]), call.home.xp
+    n, xp = int(C.shape[0]), call.context.xp
     count = max(1, -(-n // block_size(call)))
     edges = [n * k // count for k in range(count + 1)]
     parts = [
         transport(
-            call.home, call.question, call.numbers, R if R.shape[0] == 1 else R[a:b, :], C[a:b, :],
+            call.context, call.spec, call.numbers, R if R.shape[0] == 1 else R[a:b, :], C[a:b, :],
             call.costs.matrix,
         )
         for a, b in pairwise(edges)
@@ -111,7 +111,7 @@ def _in_blocks(call: Call, R: Array, C: Array) -> Answer:
 
 def _independent(call: Call, R: Array, C: Array) -> Answer:
     """``r^T M c``; potentials are the limit of the others', centred."""
-    xp, M = call.home.xp, call.costs.matrix
+    xp, M = call.context.xp, call.costs.matrix
     column = R @ M
     value = xp.sum(column * C, axis=1)
     half = 0.5 * value[:, None]
@@ -137,26 +137,26 @@ def _constrained(call: Call, R: Array, C: Array) -> Solved:
     Where numbers are not known yet (under `jit`) every pair is searched, up to a large lam.
     """
     assert isinstance(call.member, Constrained)
-    home, xp, alpha = call.home, call.home.xp, call.member.alpha
-    most = home.host(xp.minimum(entropy(xp, R), entropy(xp, C)))
+    context, xp, alpha = call.context, call.context.xp, call.member.alpha
+    most = context.host(xp.minimum(entropy(xp, R), entropy(xp, C)))
     if most is None:
         return Solved(_in_blocks(call, R, C))
     vacuous = alpha >= (1.0 - 1e-12) * most
     searched = np.flatnonzero(~vacuous)
     found = _in_blocks(call, *_rows(call, R, C, searched)) if searched.size else None
-    status = home.host(found.status) if found is not None else np.zeros(0)
+    status = context.host(found.status) if found is not None else np.zeros(0)
     assert status is not None
     stuck = searched[status != Status.CONVERGED]
     asked = np.sort(np.concatenate([np.flatnonzero(vacuous), stuck]))
     if asked.size == 0:
         assert found is not None
         return Solved(found)
-    exact = solve_exactly(home, call.costs, *_rows(call, R, C, asked))
+    exact = solve_exactly(context, call.costs, *_rows(call, R, C, asked))
     if found is not None:
         found = _proven(call, found, exact, searched, asked)
     inside = vacuous[asked] | (_information(call, exact, R, C, asked) <= alpha)
     taken = np.flatnonzero(inside)
-    exact = ExactPairs(*(xp.take(x, home.put(taken), axis=0) for x in exact))
+    exact = ExactPairs(*(xp.take(x, context.put(taken), axis=0) for x in exact))
     part = _exact_answer(xp, exact)
     if found is None:
         return Solved(part, exact, asked[taken])
@@ -175,22 +175,22 @@ def _proven(
 
     They are solved: the constraint may be satisfied by another optimal plan than the simplex found.
     """
-    home, stop = call.home, call.stopping
-    known = [home.host(x) for x in (found.value, found.error, found.status, exact.value)]
+    context, stop = call.context, call.stopping
+    known = [context.host(x) for x in (found.value, found.error, found.status, exact.value)]
     value, error, status, least = map(np.asarray, known)
     largest = call.costs.largest or 0.0
     where = np.full(searched.size, -np.inf)  # the exact distance of pairs that were asked for it
     where[np.isin(searched, asked)] = least[np.isin(asked, searched)]
     close = value + 0.5 * largest * error - where <= stop.tol * value
     status = np.where(close & (error <= stop.tol), int(Status.CONVERGED), status)
-    return found._replace(status=home.put(status.astype(np.int32)))
+    return found._replace(status=context.put(status.astype(np.int32)))
 
 
 def _rows(call: Call, R: Array, C: Array, pairs: npt.NDArray[np.intp]) -> tuple[Array, Array]:
     """The histograms of some pairs."""
     if pairs.size == C.shape[0]:
         return R, C
-    xp, index = call.home.xp, call.home.put(pairs)
+    xp, index = call.context.xp, call.context.put(pairs)
     return R if R.shape[0] == 1 else xp.take(R, index, axis=0), xp.take(C, index, axis=0)
 
 
@@ -198,7 +198,7 @@ def _information(
     call: Call, exact: ExactPairs, R: Array, C: Array, pairs: npt.NDArray[np.intp]
 ) -> npt.NDArray[Any]:
     """``KL(P || r c^T)`` of exact plans."""
-    known = (call.home.host(x) for x in (*_rows(call, R, C, pairs), *exact.plan))
+    known = (call.context.host(x) for x in (*_rows(call, R, C, pairs), *exact.plan))
     r, c, at, to, mass = map(np.asarray, known)
     r = np.broadcast_to(r, (len(c), r.shape[1]))
     product = np.take_along_axis(r, at, axis=1) * np.take_along_axis(c, to, axis=1)

@@ -77,32 +77,32 @@ class Costs:
         """Whether a gradient with respect to the costs may be asked for."""
         return self.ground is None
 
-    def is_symmetric(self, home: ArrayContext) -> bool | None:
+    def is_symmetric(self, context: ArrayContext) -> bool | None:
         """Whether costs are symmetric, by the rule of `Ground`; None while that is not known."""
-        xp, M = home.xp, self.matrix
+        xp, M = context.xp, self.matrix
         if self.ground is not None:
             return self.ground.is_symmetric
         if M.shape[0] != M.shape[1]:
             return False
-        same = home.host(xp.all(xp.abs(M - M.T) <= SYMMETRY * xp.minimum(M, M.T)))
+        same = context.host(xp.all(xp.abs(M - M.T) <= SYMMETRY * xp.minimum(M, M.T)))
         return None if same is None else bool(same)
 
 
 def read_family(
-    home: ArrayContext, values: Any, name: str, dtype: np.dtype[Any], bins: int, normalize: bool,
+    context: ArrayContext, values: Any, name: str, dtype: np.dtype[Any], bins: int, normalize: bool,
     on_empty: str,
 ) -> Family:  # fmt: skip
     """One histogram or a family; shape and kind are checked here, numbers by `check`."""
     histograms.check_on_empty(on_empty)
     check_shape(tuple(values.shape), name, bins, "the ground metric")
-    xp, source = home.xp, str(values.dtype).rpartition(".")[2]
-    x = home.cast(values[None, :] if values.ndim == 1 else values, dtype)
+    xp, source = context.xp, str(values.dtype).rpartition(".")[2]
+    x = context.cast(values[None, :] if values.ndim == 1 else values, dtype)
     top = xp.max(x, axis=1, keepdims=True)
     negative = x < -negative_rounding(source) * xp.maximum(top, 0.0)
     bad = xp.any(negative | ~xp.isfinite(x), axis=1)
     x = xp.where(x < NEGLIGIBLE[dtype.name], 0.0, x)
     if normalize:  # by the maximum first: the sum may be too large
-        x = x / xp.where(top > 0, home.constant(top), 1.0)
+        x = x / xp.where(top > 0, context.constant(top), 1.0)
     total = xp.sum(x, axis=1, keepdims=True)
     empty = total[:, 0] == 0
     if not normalize:
@@ -111,19 +111,19 @@ def read_family(
     rows = x / xp.where(empty[:, None], 1.0, total)
     if on_empty == "raise":
         return Family(name, rows, values.ndim == 1, None, bad | empty, values)
-    first = rows[:, :1] + home.cast(empty[:, None], dtype)
+    first = rows[:, :1] + context.cast(empty[:, None], dtype)
     rows = xp.concat([first, rows[:, 1:]], axis=1)
     return Family(name, rows, values.ndim == 1, empty, bad, values)
 
 
-def guarded(home: ArrayContext, family: Family) -> Family:
+def guarded(context: ArrayContext, family: Family) -> Family:
     """The same with one unit of mass in the first bin of bad rows, whose results will be NaN.
 
     So that no loop runs away on them. Their gradients pass, in order to become NaN as well.
     """
-    xp = home.xp
+    xp = context.xp
     rows = xp.where(xp.isfinite(family.rows), family.rows, 0.0)
-    fixed = home.constant(rows)
+    fixed = context.constant(rows)
     first = xp.concat([xp.ones_like(fixed[:, :1]), xp.zeros_like(fixed[:, 1:])], axis=1)
     return replace(family, rows=xp.where(family.bad[:, None], first, fixed) + (rows - fixed))
 
@@ -135,47 +135,47 @@ def require_families(*families: Family) -> None:
             raise not_a_family(family.name, family.rows.shape[1])
 
 
-def matched(home: ArrayContext, A: Family, B: Family) -> tuple[Array, Array]:
+def matched(context: ArrayContext, A: Family, B: Family) -> tuple[Array, Array]:
     """Rows of matched pairs; a single histogram on the left stays one row."""
     if not (A.is_vector or B.is_vector or A.n == B.n):
         raise unmatched(A.n, B.n)
     if B.is_vector and not A.is_vector:
-        return A.rows, home.xp.broadcast_to(B.rows, (A.n, B.rows.shape[1]))
+        return A.rows, context.xp.broadcast_to(B.rows, (A.n, B.rows.shape[1]))
     return A.rows, B.rows
 
 
-def read_costs(home: ArrayContext, ground: Any, dtype: np.dtype[Any]) -> Costs:
+def read_costs(context: ArrayContext, ground: Any, dtype: np.dtype[Any]) -> Costs:
     """Costs where the histograms are: moved there once if they are on the host."""
     if kind_of(ground) is None:
         ground = Ground.of(ground)
         require_range(ground.max, dtype)
-        place = (home.kind, str(home.device), dtype.name)
-        matrix = ground.moved(place, lambda costs: home.put(costs, dtype))
+        place = (context.kind, str(context.device), dtype.name)
+        matrix = ground.moved(place, lambda costs: context.put(costs.dense, dtype))
         return Costs(matrix, ground, ground.max, ground)
     if ground.ndim != 2 or 0 in ground.shape:
         Ground(np.empty(tuple(ground.shape)))  # raises, and says why
-    return Costs(home.cast(ground, dtype), None, None, ground)
+    return Costs(context.cast(ground, dtype), None, None, ground)
 
 
 def check(
-    home: ArrayContext, dtype: np.dtype[Any], families: list[Family], costs: Costs, normalize: bool,
-    on_empty: str,
+    context: ArrayContext, dtype: np.dtype[Any], families: list[Family], costs: Costs,
+    normalize: bool, on_empty: str,
 ) -> tuple[Costs, bool]:  # fmt: skip
     """Look once at what was counted, and raise what `histograms` and `Ground` have to say.
 
     Returns the costs with their largest, and whether there was something to look at.
     """
-    xp, M = home.xp, costs.matrix
-    marks = [home.cast(xp.any(family.bad), dtype) for family in families]
+    xp, M = context.xp, costs.matrix
+    marks = [context.cast(xp.any(family.bad), dtype) for family in families]
     if costs.ground is None:
         marks += [xp.min(M), xp.max(M)]
-    seen = home.host(xp.stack([home.constant(mark) for mark in marks]))
+    seen = context.host(xp.stack([context.constant(mark) for mark in marks]))
     if seen is None:
         bad = None if costs.ground is not None else ~((xp.min(M) >= 0) & (xp.max(M) < xp.inf))
         return replace(costs, bad=bad), False
     for family, bad in zip(families, seen, strict=False):
         if bad:
-            numbers = home.host(family.given)
+            numbers = context.host(family.given)
             histograms.read(
                 numbers, family.name, dtype=dtype, normalize=normalize, on_empty=on_empty
             )
@@ -183,6 +183,6 @@ def check(
         return costs, True
     least, largest = float(seen[-2]), float(seen[-1])
     if not (least >= 0.0 and 0.0 < largest < math.inf):  # for this dtype, or at all
-        largest = Ground(home.host(costs.given)).max
+        largest = Ground(context.host(costs.given)).max
     require_range(largest, dtype)
     return replace(costs, largest=largest), True

@@ -32,7 +32,7 @@ __all__ = [
 def solve(r: Any, c: Any, ground: Any, options: Options) -> Solution:
     """All that is known about one pair, or about pairs matched row by row."""
     call, A, B = read(r, c, ("r", "c"), ground, options, keep=True)
-    R, C = matched(call.home, A, B)
+    R, C = matched(call.context, A, B)
     solved = finished(call, A, B, R, C, solve_pairs(call, R, C), options.coincidence)
     warn_short(call, solved)
     return solution_of(call, R, C, solved, A.is_vector and B.is_vector)
@@ -42,7 +42,7 @@ def solve(r: Any, c: Any, ground: Any, options: Options) -> Solution:
 def distance(r: Any, c: Any, ground: Any, options: Options) -> Array:
     """``<P, M>`` of one pair (0-d), or of pairs matched row by row."""
     call, A, B = read(r, c, ("r", "c"), ground, options, keep=False)
-    R, C = matched(call.home, A, B)
+    R, C = matched(call.context, A, B)
     solved = finished(call, A, B, R, C, solve_pairs(call, R, C), options.coincidence)
     warn_short(call, solved)
     return values(call, A, B, solved)
@@ -60,11 +60,11 @@ def pairwise(X: Any, Y: Any, ground: Any, options: Options) -> npt.NDArray[Any]:
     if isinstance(call.member, Independent) and not options.coincidence and A.empty is None:
         means = (A.rows @ call.costs.matrix) @ B.rows.T
         wrong = _invalid(call, A.bad[:, None], B.bad)
-        means = means if wrong is None else _spoiled(call.home.xp, means, wrong)
-        matrix: npt.NDArray[Any] = call.home.cast(means, call.dtype)
+        means = means if wrong is None else _spoiled(call.context.xp, means, wrong)
+        matrix: npt.NDArray[Any] = call.context.cast(means, call.dtype)
         return matrix
-    learned = call.home.is_learned(call.costs.matrix)
-    mirrored = one and not learned and call.costs.is_symmetric(call.home) is True
+    learned = call.context.is_learned(call.costs.matrix)
+    mirrored = one and not learned and call.costs.is_symmetric(call.context) is True
 
     def block(A: Family, B: Family, i: Array, j: Array) -> Solved:
         solved = solve_pairs(call, A.rows, B.rows)
@@ -80,12 +80,12 @@ def all_pairs(
     block: Callable[[Family, Family, Array, Array], Solved],
 ) -> Solved:  # fmt: skip
     """Values, status and error of all pairs of rows, in blocks that bound memory."""
-    xp, home, step = call.home.xp, call.home, block_size(call)
+    xp, context, step = call.context.xp, call.context, block_size(call)
     rows, columns = _pairs(A, B, mirrored)
     found = []
     with counting(progress, rows.size, SHORT) as counter:
         for k in range(0, max(rows.size, 1), step):
-            i, j = home.put(rows[k : k + step]), home.put(columns[k : k + step])
+            i, j = context.put(rows[k : k + step]), context.put(columns[k : k + step])
             found.append(block(A.taken(xp, i), B.taken(xp, j), i, j).answer)
             counter.add(rows[k : k + step].size, Tally({}, {}))  # how they ended stays there
     names = ("value", "status", "error")
@@ -95,12 +95,12 @@ def all_pairs(
 
 def square(call: Call, A: Family, B: Family, mirrored: bool, solved: Solved) -> npt.NDArray[Any]:
     """Values of all pairs as a matrix of the caller's kind."""
-    xp, value = call.home.xp, call.home.cast(solved.answer.value, call.dtype)
+    xp, value = call.context.xp, call.context.cast(solved.answer.value, call.dtype)
     if mirrored:
         rows, columns = _pairs(A, B, mirrored)
         place = np.empty((A.n, A.n), np.int64)
         place[rows, columns] = place[columns, rows] = np.arange(rows.size)
-        value = xp.take(value, call.home.put(place.ravel()))
+        value = xp.take(value, call.context.put(place.ravel()))
     result: npt.NDArray[Any] = xp.reshape(value, (A.n, B.n))
     return result
 
@@ -112,7 +112,7 @@ def _pairs(A: Family, B: Family, mirrored: bool) -> Any:
 
 def values(call: Call, A: Family, B: Family, solved: Solved) -> Array:
     """Values of matched pairs; 0-d for a single one."""
-    value = call.home.cast(solved.answer.value, call.dtype)
+    value = call.context.cast(solved.answer.value, call.dtype)
     return value[0] if A.is_vector and B.is_vector else value
 
 
@@ -123,7 +123,7 @@ def finished(
 
     NaN as well for what is no histogram, where no error could be raised.
     """
-    xp, found = call.home.xp, solved.answer
+    xp, found = call.context.xp, solved.answer
     if coincidence and R.shape[1] == C.shape[1]:
         found = found._replace(value=xp.where(xp.all(R == C, axis=1), 0.0, found.value))
     wrong, numbers = _invalid(call, A.bad, B.bad), ("value", "objective", "error")
@@ -162,10 +162,10 @@ def warn_short(call: Call, solved: Solved) -> None:
     """One warning where pairs stopped short; none while that is not known."""
     if call.stopping.iterations is not None or isinstance(call.member, Independent):
         return
-    home, found = call.home, solved.answer
-    status = home.host(found.status)
+    context, found = call.context, solved.answer
+    status = context.host(found.status)
     if status is None or not ((status == Status.MAX_ITER) | (status == Status.STALLED)).any():
         return
-    error = home.host(found.error)
+    error = context.host(found.error)
     if error is not None:
         warn(Tally.of(status, error), call.stopping, depth=6)

@@ -41,16 +41,16 @@ def no_compile(verb: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 def transport(
-    home: ArrayContext, asked: BlockSpec, numbers: Parameters, R: Array, C: Array, M: Array
+    context: ArrayContext, asked: BlockSpec, numbers: Parameters, R: Array, C: Array, M: Array
 ) -> Answer:
     """Solve a block of pairs; ``R`` has one row, shared, or one per pair."""
-    if home.kind == "torch":
+    if context.kind == "torch":
         from sinkdist.solvers.adjoint import torch_autograd
 
         found: Answer = torch_autograd.transport(asked, numbers, R, C, M)
         return found
-    if home.kind == "jax":
+    if context.kind == "jax":
         from sinkdist.solvers.adjoint import jax_vjp
 
         return jax_vjp.transport(asked, numbers, R, C, M)
-    return answer(home.xp, _LOOPS, asked, numbers, R, C, M)
+    return answer(context.xp, _LOOPS, asked, numbers, R, C, M)

@@ -63,7 +63,7 @@ _LOOPS = _LaxLoops()
 
 @partial(jax.jit, static_argnums=0)
 def _transport(asked: BlockSpec, numbers: Parameters, R: Array, C: Array, M: Array) -> Answer:
-    """Compiled once for each question and shape."""
+    """Compiled once for each `BlockSpec` and shape."""
     found: Answer = _differentiable(asked, numbers, R, C, M)
     return found
 
@@ -105,7 +105,7 @@ _differentiable.defvjp(_forward, _backward)
 def _either(
     asked: BlockSpec, numbers: Parameters, M: Array, run: Callable[[BlockSpec], Any]
 ) -> Any:
-    """Run in the question's domain, or in the one that costs ask for when they are known."""
+    """Run in the domain that was chosen, or in the one that costs ask for when they are known."""
     if asked.domain is not Domain.AUTO:
         return run(asked)
     return lax.cond(

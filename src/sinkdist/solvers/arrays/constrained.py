@@ -28,11 +28,11 @@ class Search(NamedTuple):
     """Where each pair's search stands.
 
     ``lam`` and potentials are those of the last solve; ``next_lam`` and ``inner`` those of the next
-    one. ``failures`` of the course is positive for pairs that are not within their tolerance.
+    one. ``failures`` of the convergence is positive for pairs that are not within their tolerance.
     """
 
     potentials: Potentials
-    course: ConvergenceState
+    convergence: ConvergenceState
     lam: Array
     next_lam: Array
     inner: Array
@@ -44,7 +44,7 @@ class Search(NamedTuple):
     @property
     def going(self) -> Array:
         """Which pairs are still at work."""
-        return self.course.going
+        return self.convergence.going
 
 
 class _Pairs(NamedTuple):
@@ -62,13 +62,13 @@ def search(
     top, eps = xp.max(M), float(xp.finfo(C.dtype).eps)
 
     def step(pairs: _Pairs, state: Search, count: Any) -> Search:
-        lam, old = state.next_lam, state.course
-        potentials, course = stabilised.to_tolerance(
+        lam, old = state.next_lam, state.convergence
+        potentials, convergence = stabilised.to_tolerance(
             xp, control, M, lam[:, None], pairs.R, pairs.C, state.inner, max_iter, True,
             state.potentials, xp.zeros_like(lam),
         )  # fmt: skip
-        value, information, lower = _measured(xp, M, alpha, lam, pairs.R, pairs.C, potentials)
-        error, n_iter = course.error, old.n_iter + course.n_iter
+        value, information, lower = _measure(xp, M, alpha, lam, pairs.R, pairs.C, potentials)
+        error, n_iter = convergence.error, old.n_iter + convergence.n_iter
         inside = information <= alpha * (1.0 + 8.0 * eps)
         close = inside & (value - lower <= tol * value + 8.0 * eps * top)
         slack = 0.5 * top * error  # what the marginals may hide
@@ -89,7 +89,7 @@ def search(
         going = old.going & ~done & (n_iter < max_iter) & ~(far & ~better)
         new = Search(
             potentials,
-            course._replace(
+            convergence._replace(
                 n_iter=n_iter, going=going, failures=xp.astype(~done, old.failures.dtype)
             ),
             lam,
@@ -132,7 +132,7 @@ def _first(xp: Any, M: Array, alpha: Any, R: Array, C: Array, top: Array) -> tup
     return xp.where(flat, 1.0, (2.0 * alpha) ** 0.5 / sigma) / unit, flat
 
 
-def _measured(
+def _measure(
     xp: Any, M: Array, alpha: Any, lam: Array, R: Array, C: Array, potentials: Potentials
 ) -> tuple[Array, Array, Array]:
     """Value and information of the plans, and the lower bound on the distance."""

@@ -43,14 +43,14 @@ class _State(NamedTuple):
     """
 
     potentials: Potentials
-    course: ConvergenceState
+    convergence: ConvergenceState
     doublings: Array
     tries: Array
 
     @property
     def going(self) -> Array:
         """Which pairs are still at work."""
-        return self.course.going
+        return self.convergence.going
 
 
 def plan(xp: Any, M: Array, lam: Array, potentials: Potentials) -> Array:
@@ -76,23 +76,27 @@ def to_tolerance(
     floor = _floor(xp, C.dtype)
 
     def step(pairs: _Pairs, state: _State, count: Any) -> _State:
-        course, left = state.course, state.doublings
+        convergence, left = state.convergence, state.doublings
         lam = pairs.lam * 0.5 ** xp.astype(left[:, None], C.dtype)
         # A constant that drifted from f to g, at a small lam far away, would cost digits of both.
-        G, reads = state.potentials.G, course.n_iter
+        G, reads = state.potentials.G, convergence.n_iter
         G = G - xp.max(G, axis=1, keepdims=True)
         if relax:
-            slow = xp.any(course.going & (course.n_iter >= policy.NEWTON_AFTER))
-            step = partial(_newton, xp, control, M, lam, pairs, course.going)
+            slow = xp.any(convergence.going & (convergence.n_iter >= policy.NEWTON_AFTER))
+            step = partial(_newton, xp, control, M, lam, pairs, convergence.going)
             G, reads = control.when(slow, step, (G, reads))
         kernel, F = row_update(xp, M, lam, pairs.R, G)
         products = BatchedKernel(xp, kernel, floor)
         U, V = xp.astype(xp.isfinite(F), C.dtype), xp.astype(pairs.C > 0, C.dtype)
         s = Scalings(U, V, products.columns(U))
-        s = sweeps(control, products, pairs.R, pairs.C, s, course.omega if relax else None, count)
+        s = sweeps(
+            control, products, pairs.R, pairs.C, s, convergence.omega if relax else None, count
+        )
         new = Potentials(F + log(xp, s.U) / lam, G + log(xp, s.V) / lam)
-        kept = chosen(xp, course.going, new, state.potentials)
-        next_course = decide(xp, course._replace(n_iter=reads), s, pairs.C, pairs.tol, count, relax)
+        kept = chosen(xp, convergence.going, new, state.potentials)
+        next_course = decide(
+            xp, convergence._replace(n_iter=reads), s, pairs.C, pairs.tol, count, relax
+        )
         # A smaller lam is left when its potentials are a good start, or after some tries.
         tries = state.tries + 1
         ready = (left > 0) & ((next_course.error < policy.LOOSE_START) | (tries >= policy.TRIES))
@@ -106,7 +110,7 @@ def to_tolerance(
     state = _State(warm or rest(xp, R, C), begin(xp, C), doublings, xp.zeros_like(doublings))
     pairs = _Pairs(R, C, lam, tol + xp.zeros_like(doublings))
     state, _ = control.until_done(xp, step, pairs, state, policy.LOOK, max_iter)
-    return state.potentials, state.course
+    return state.potentials, state.convergence
 
 
 def fixed(

@@ -17,7 +17,7 @@ from sinkdist.solvers.policy import FAILURES, LOOK, NEAR, SLOWEST, STUCK
 
 __all__ = ["ConvergenceState", "Scalings", "begin", "decide", "fixed", "sweeps", "to_tolerance"]
 
-_QUICKEST = 1e-6  #: rates below this are told apart from none
+_QUICKEST = 1e-6  #: smaller rates count as this one
 
 
 class Scalings(NamedTuple):
@@ -47,12 +47,12 @@ class _State(NamedTuple):
     """Scalings, and how the pairs are getting on."""
 
     scalings: Scalings
-    course: ConvergenceState
+    convergence: ConvergenceState
 
     @property
     def going(self) -> Array:
         """Which pairs are still at work."""
-        return self.course.going
+        return self.convergence.going
 
 
 def begin(xp: Any, like: Array) -> ConvergenceState:
@@ -111,23 +111,25 @@ def fixed(
 
 
 def decide(
-    xp: Any, course: ConvergenceState, s: Scalings, C: Array, tol: Any, count: Any, relax: bool
+    xp: Any, convergence: ConvergenceState, s: Scalings, C: Array, tol: Any, count: Any, relax: bool
 ) -> ConvergenceState:
     """Look at the errors after ``count`` sweeps: who has ended, and how the others go on."""
     error = xp.sum(xp.abs(s.V * s.A - C), axis=1)
-    going = course.going & (error > tol)
-    n_iter = course.n_iter + xp.astype(course.going, xp.int32) * count
-    rate = (error / xp.where(course.error > 0, course.error, 1.0)) ** (1.0 / count)
+    going = convergence.going & (error > tol)
+    n_iter = convergence.n_iter + xp.astype(convergence.going, xp.int32) * count
+    rate = (error / xp.where(convergence.error > 0, convergence.error, 1.0)) ** (1.0 / count)
     rate = xp.maximum(rate, _QUICKEST)
     failed = rate >= 1.0
-    failures = xp.where(failed, course.failures + 1, xp.maximum(course.failures - 1, 0))
+    failures = xp.where(failed, convergence.failures + 1, xp.maximum(convergence.failures - 1, 0))
     going = going & ((failures < FAILURES) | (error > STUCK))
-    error = xp.where(course.going, error, course.error)
+    error = xp.where(convergence.going, error, convergence.error)
     if not relax:
-        return ConvergenceState(course.omega, course.theta2, error, failures, n_iter, going)
-    w = course.omega
+        return ConvergenceState(
+            convergence.omega, convergence.theta2, error, failures, n_iter, going
+        )
+    w = convergence.omega
     seen = xp.where(rate > w - 1.0, (rate + w - 1.0) ** 2 / (rate * w * w), 0.0)
-    theta2 = xp.where(w == 1.0, rate, xp.maximum(course.theta2, seen))
+    theta2 = xp.where(w == 1.0, rate, xp.maximum(convergence.theta2, seen))
     theta2 = xp.where(failed, 0.0, xp.minimum(theta2, SLOWEST))
     best = 2.0 / (1.0 + xp.sqrt(1.0 - theta2))
     shy = xp.where(failures < FAILURES // 2, 1.0 + 0.5 * (w - 1.0), 1.0)
@@ -148,16 +150,16 @@ def to_tolerance(
     xp = products.xp
 
     def step(pairs: tuple[Array, Array], state: _State, count: Any) -> _State:
-        course = state.course
+        convergence = state.convergence
         new = sweeps(
-            control, products, *pairs, state.scalings, course.omega if relax else None, count
+            control, products, *pairs, state.scalings, convergence.omega if relax else None, count
         )
-        kept = chosen(xp, course.going, new, state.scalings)
-        return _State(kept, decide(xp, course, new, pairs[1], tol, count, relax))
+        kept = chosen(xp, convergence.going, new, state.scalings)
+        return _State(kept, decide(xp, convergence, new, pairs[1], tol, count, relax))
 
     V = xp.astype(C > 0, C.dtype)  # from ones on bins with mass
     U = R / products.rows(V)
     first = Scalings(U, V, products.columns(U))
     state = _State(first, decide(xp, begin(xp, C), first, C, tol, 1, relax=False))
     state, _ = control.until_done(xp, step, (R, C), state, LOOK, max_iter - 1)
-    return state.scalings, state.course
+    return state.scalings, state.convergence

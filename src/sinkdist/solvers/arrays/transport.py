@@ -73,7 +73,7 @@ class Answer(NamedTuple):
 def resolve_domain(
     asked: BlockSpec, numbers: Parameters, largest: Callable[[], float], dtype: Any
 ) -> BlockSpec:
-    """The question with its domain chosen by the largest cost, looked up only if needed."""
+    """The block with its domain chosen by the largest cost, looked up only if needed."""
     if asked.domain is not Domain.AUTO:
         return asked
     fits = numbers.strength * largest() <= safe_exponent(dtype)
@@ -89,26 +89,28 @@ def answer(
     tol, limit = numbers.tol, numbers.max_iter
     if asked.domain is Domain.CONSTRAINED:
         search = constrained.search(xp, control, M, numbers.strength, R, C, tol, limit)
-        lam, potentials, course = search.lam[:, None], search.potentials, search.course
+        lam, potentials, convergence = search.lam[:, None], search.potentials, search.convergence
     else:
         lam = xp.zeros_like(C[:, :1]) + numbers.strength
         if asked.iterations is not None:
             potentials = stabilised.fixed(xp, control, M, lam, R, C, asked.iterations)
-            course = None
+            convergence = None
         else:
-            potentials, course = stabilised.to_tolerance(
+            potentials, convergence = stabilised.to_tolerance(
                 xp, control, M, lam, R, C, tol, limit, asked.relax, None,
                 xp.zeros_like(lam[:, 0]) + _doublings(xp, lam[0, 0] * xp.max(M)),
             )  # fmt: skip
     P = stabilised.plan(xp, M, lam, potentials)
     value = xp.sum(P * M, axis=(1, 2))
     found = _answer(
-        xp, asked, numbers, value, potentials, lam[:, 0], course,
+        xp, asked, numbers, value, potentials, lam[:, 0], convergence,
         R, C, xp.sum(P, axis=2), xp.sum(P, axis=1),
     )  # fmt: skip
-    if asked.domain is Domain.CONSTRAINED or course is None:
-        return found._replace(ran=found.ran + (CONSTRAINED if course is not None else ALGORITHM1))
-    helped = asked.relax & (course.n_iter > NEWTON_AFTER)
+    if asked.domain is Domain.CONSTRAINED or convergence is None:
+        return found._replace(
+            ran=found.ran + (CONSTRAINED if convergence is not None else ALGORITHM1)
+        )
+    helped = asked.relax & (convergence.n_iter > NEWTON_AFTER)
     return found._replace(ran=xp.where(helped, found.ran + NEWTON, found.ran + LOG))
 
 
@@ -118,12 +120,12 @@ def _by_scaling(
     """On one kernel, by matrix products."""
     lam = numbers.strength
     K = xp.exp(-lam * M)
-    products, course, rows = SharedKernel(xp, K), None, R
+    products, convergence, rows = SharedKernel(xp, K), None, R
     if asked.iterations is not None:
         U, V = fixed(xp, control, products, R, C, asked.iterations)
         columns = C
     else:
-        (U, V, A), course = to_tolerance(
+        (U, V, A), convergence = to_tolerance(
             control, products, R, C, numbers.tol, numbers.max_iter, asked.relax
         )
         columns = V * A
@@ -133,16 +135,19 @@ def _by_scaling(
         rows, columns = U * products.rows(V), V * products.columns(U)
     value = xp.sum(U * SharedKernel(xp, K * M).rows(V), axis=1)
     all_lam = xp.zeros_like(value) + lam
-    found = _answer(xp, asked, numbers, value, potentials, all_lam, course, R, C, rows, columns)
-    if course is None:
+    found = _answer(
+        xp, asked, numbers, value, potentials, all_lam, convergence, R, C, rows, columns
+    )
+    if convergence is None:
         return found._replace(ran=found.ran + ALGORITHM1)
-    relaxed = asked.relax & (course.n_iter > 1)  # the first look comes after one
+    relaxed = asked.relax & (convergence.n_iter > 1)  # the first look comes after one
     return found._replace(ran=xp.where(relaxed, found.ran + RELAXED, found.ran + PLAIN))
 
 
 def _answer(
     xp: Any, asked: BlockSpec, numbers: Parameters, value: Array, potentials: Potentials,
-    lam: Array, course: ConvergenceState | None, R: Array, C: Array, rows: Array, columns: Array,
+    lam: Array, convergence: ConvergenceState | None, R: Array, C: Array, rows: Array,
+    columns: Array,
 ) -> Answer:  # fmt: skip
     """Put together; ``<P, M> - h(P) / lam`` is the marginals' product with the potentials.
 
@@ -155,16 +160,16 @@ def _answer(
         objective = weighted(xp, rows, F) + weighted(xp, columns, G)
     whole = xp.astype(xp.zeros_like(value), xp.int32)
     error = xp.sum(xp.abs(rows - R), axis=1) + xp.sum(xp.abs(columns - C), axis=1)
-    if course is None:
+    if convergence is None:
         n_iter, status = whole + asked.iterations, whole + int(Status.FIXED)
     else:
-        n_iter = course.n_iter
-        swept = course.error <= numbers.tol
-        capped = (course.going | (n_iter >= numbers.max_iter)) & ~swept
+        n_iter = convergence.n_iter
+        swept = convergence.error <= numbers.tol
+        capped = (convergence.going | (n_iter >= numbers.max_iter)) & ~swept
         short = xp.where(capped, int(Status.MAX_ITER), int(Status.STALLED) + whole)
         fine = error <= numbers.tol
         if asked.domain is Domain.CONSTRAINED:
-            fine = fine & (course.failures == 0)
+            fine = fine & (convergence.failures == 0)
         status = xp.where(fine, int(Status.CONVERGED), short)
     return Answer(value, objective, F, G, error, n_iter, status, lam, whole)
 

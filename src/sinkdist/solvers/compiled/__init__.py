@@ -11,7 +11,8 @@ ladder       Newton at a large lam, by way of smaller ones
 log          plain sweeps in the log domain
 limit        a lam beyond floats: the exact distance answers
 constrained  the hard constraint: what is proven of the search for lam, and what if it fails
-lam_search   the compiled search
+lam_search   the search: sweeps compiled whole, Newton where they are too slow
+lam_policy   which lam is tried next, and when the search ends
 exact        the exact distance: a closed form or a network simplex
 rational     the exact distance in integers, for what defeats floats
 symmetric    a histogram against itself

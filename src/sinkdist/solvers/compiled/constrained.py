@@ -19,14 +19,8 @@ from sinkdist.solution import certificates as bounds
 from sinkdist.solution.plans import ScaledPlan, SparsePlan, entropic_plan, is_blurred
 from sinkdist.solvers.compiled.exact import exact_pair
 from sinkdist.solvers.compiled.ladder import climb
-from sinkdist.solvers.compiled.lam_search import (
-    VACUOUS,
-    constrain_each,
-    entropy,
-    next_lam,
-    scratch_of,
-    unstuck,
-)
+from sinkdist.solvers.compiled.lam_policy import VACUOUS, next_lam, unstuck
+from sinkdist.solvers.compiled.lam_search import Searches, entropy
 from sinkdist.solvers.compiled.log import plan_of
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, RUNNING
 from sinkdist.solvers.exact_result import Exact
@@ -96,7 +90,7 @@ def constrained_pair(
         act = HANDED_OVER  # the proof stays wider than asked for
     plan = None
     if lam > 0.0 and is_blurred(lam, f, g, tol):
-        plan, value, error = plan_of(M, lam, f, g, r, c, tol, mended=act == CONVERGED)
+        plan, value, error = plan_of(M, lam, f, g, r, c, tol, resweep=act == CONVERGED)
         act = HANDED_OVER if act == CONVERGED and error > tol else act
     if bracket is None and certify:
         bracket = _bracket(M, lam, f, g, r, c, alpha, value)
@@ -106,16 +100,12 @@ def constrained_pair(
 def _constrain_one(
     M: Array, r: Array, c: Array, alpha: float, tol: float, max_iter: int, stop: Stop
 ) -> tuple[float, float, float, int, int, Array, Array]:
-    """One pair by `constrain_each`: lam, value, error, reads, act and potentials."""
-    value, error, lam = np.zeros(1), np.zeros(1), np.zeros(1)
-    n_iter, act = np.zeros(1, np.int64), np.zeros(1, np.int64)
-    F, G = np.zeros((1, r.size)), np.zeros((1, c.size))
-    constrain_each(
-        M, r[None], c[None], 0, 1, alpha, tol, max_iter, np.inf, value, error, n_iter, lam, act,
-        stop.flag, F, G, *scratch_of(r.size, c.size, r.size, c.size),
-    )  # fmt: skip
+    """One pair by `lam_search`: lam, value, error, reads, act and potentials."""
+    searches = Searches(M, r[None], c[None], M.size, keep_potentials=True)
+    searches.run(0, 1, alpha, tol, max_iter, np.inf, stop)
     stop.check()
-    return float(lam[0]), float(value[0]), float(error[0]), int(n_iter[0]), int(act[0]), F[0], G[0]
+    lam, value, error, reads, act = searches.found[:, 0].tolist()
+    return lam, value, error, int(reads), int(act), searches.F[0], searches.G[0]
 
 
 def _bracket(

@@ -81,7 +81,7 @@ def _without_outliers(M: Array, lam: float, r: Array, c: Array) -> Array:
 def _as_returned(
     end: ContinuationResult, M: Array, costs: Array, lam: float, r: Array, c: Array, tol: float
 ) -> ContinuationResult:
-    """What came of costs that may be clipped, told of ``M``; the plan, where potentials blur it."""
+    """The result for costs ``M`` from that for clipped ones; the plan, where potentials blur it."""
     blurred = is_blurred(lam, end.f, end.g, tol)
     if costs is M:
         return end if blurred else end._replace(plan=None)
@@ -217,8 +217,8 @@ def _absorb(
 def _swept(
     M: Array, lam: float, r: Array, c: Array, f: Array, g: Array, tol: float, reads: int, act: int
 ) -> ContinuationResult:
-    """Where sweeps in the log domain ended, told of the plan that is returned."""
-    plan, value, error = plan_of(M, lam, f, g, r, c, tol, mended=act == CONVERGED)
+    """The result of sweeps in the log domain: value and error are those of the returned plan."""
+    plan, value, error = plan_of(M, lam, f, g, r, c, tol, resweep=act == CONVERGED)
     act = CONVERGED if error <= tol else (HANDED_OVER if act == CONVERGED else act)
     return ContinuationResult(f, g, value, error, reads, act, plan)
 

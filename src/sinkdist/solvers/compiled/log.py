@@ -43,19 +43,19 @@ def log_sweeps(
 
 
 def plan_of(
-    M: Array, lam: float, f: Array, g: Array, r: Array, c: Array, tol: float, *, mended: bool
+    M: Array, lam: float, f: Array, g: Array, r: Array, c: Array, tol: float, *, resweep: bool
 ) -> tuple[ScaledPlan | None, float, float]:
     """The plan of some potentials, None where they are enough to know it; its value and error.
 
     Where rounding the potentials would show, a row pass makes up for it, and more sweeps where the
-    potentials should be within ``tol`` but for their rounding (``mended``).
+    potentials should be within ``tol`` but for their rounding (``resweep``).
     """
     if not is_blurred(lam, f, g, tol):
         return None, *value_and_error(entropic_plan(M, lam, f, g), M, r, c)
     K = np.empty(M.shape)
     stabilised_kernel(M, lam, f, g, K, K.view(np.int64))
     u, v, acc = np.empty(r.size), np.ones(c.size), np.empty(c.size)
-    for left in range(_FEW if mended else 1, 0, -1):
+    for left in range(_FEW if resweep else 1, 0, -1):
         if not (row_pass(K, r, v, u, acc) and acc.min() > 0.0):
             u, v = np.ones(r.size), np.ones(c.size)
             return ScaledPlan(f, g, u, v), *value_and_error(entropic_plan(M, lam, f, g), M, r, c)

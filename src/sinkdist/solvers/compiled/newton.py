@@ -33,6 +33,7 @@ from sinkdist.kernels.hessian import (
 )
 from sinkdist.kernels.pair import row_pass
 from sinkdist.kernels.views import matrix_in
+from sinkdist.kernels.work_space import kept
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, OVERFLOW, RUNNING
 
 # A pair's control numbers; READS counts reads of the dense kernel, the unit of `n_iter`.
@@ -63,6 +64,7 @@ def begin(control: Array) -> None:
     control[READS] = 0.0
 
 
+@kept
 def scratch_for(m: int, n: int) -> tuple[Array, Array]:
     """Work space of `newton_pair` for pairs of up to so many bins: numbers and indices."""
     room = int(DENSE * m * n) + n
@@ -125,7 +127,7 @@ def newton_pair(
         damping = control[DAMPING]
         if sparse:
             cut = CUT / max(m, n)
-            sparse = sparsify(K, u, v, r, c, cut, starts, columns, values) >= 0
+            sparse = sparsify(K, u, v, acc, r, c, cut, starts, columns, values) >= 0
         _diagonals(K, r, u, v, acc, W, S, starts, columns, values, damping, sparse)
         forcing = min(FORCING, math.sqrt(error))
         taken = _conjugate_gradients(

@@ -20,12 +20,14 @@ from sinkdist.solvers.compiled.relaxation import (
     CONVERGED,
     FIELDS,
     HANDED_OVER,
+    OMEGA,
+    RESUME,
     RUNNING,
     SWEEPS,
     THETA2,
-    begin,
 )
 from sinkdist.solvers.compiled.scaling import rows_exact, scale_pair
+from sinkdist.solvers.compiled.symmetric import MOST_SWEEPS, symmetric_pair
 from sinkdist.solvers.outcome import (
     ALGORITHM1,
     LOG,
@@ -33,6 +35,7 @@ from sinkdist.solvers.outcome import (
     STATUS_CONVERGED,
     STATUS_FIXED,
     STATUS_OF,
+    SYMMETRIC,
     Outcome,
 )
 from sinkdist.solvers.prepared import Prepared
@@ -52,17 +55,31 @@ def fall_back(task: Prepared, costs: Array, r: Array, c: Array, made: int) -> Ou
         if outcome.status == STATUS_CONVERGED:
             outcome.n_iter += made
             return outcome
+    if task.solver.symmetric and _is_symmetric(costs, r, c):
+        with np.errstate(over="ignore"):
+            K = np.exp(-lam * costs)
+        u, v, off, few = symmetric_pair(K, r, tol, min(MOST_SWEEPS, allowance), task.stop)
+        made, allowance = made + few, max(1, allowance - few)
+        if off <= tol:
+            return _outcome(task, K, costs, u, v, off, made, STATUS_CONVERGED, SYMMETRIC)
     if task.solver.fallback == "newton":
         end = climb(costs, lam, r, c, tol, allowance, task.stop)
         outcome = _climbed(end, lam)
     else:
         f, g = np.zeros(r.size), np.zeros(c.size)
         sweeps, swept = log_sweeps(costs, lam, r, c, f, g, tol, allowance, task.stop)
-        plan, value, error = plan_of(costs, lam, f, g, r, c, tol, mended=swept <= tol)
+        plan, value, error = plan_of(costs, lam, f, g, r, c, tol, resweep=swept <= tol)
         act = CONVERGED if error <= tol else (HANDED_OVER if swept <= tol else RUNNING)
         outcome = Outcome(value, error, sweeps, STATUS_OF[act], LOG, f, g, lam, plan)
     outcome.n_iter += made
     return reconsidered(outcome, costs, r, c, tol, task.stop)
+
+
+def _is_symmetric(costs: Array, r: Array, c: Array) -> bool:
+    """Whether a pair is a histogram against itself, and staying is free."""
+    if r.size != c.size or r[0] != c[0] or not np.array_equal(r, c):  # the cheapest test first
+        return False
+    return not costs.diagonal().any() and np.array_equal(costs, costs.T)
 
 
 def solve_along(
@@ -115,8 +132,9 @@ def _scaled(
     task: Prepared, patience: float, K: Array, costs: Array, r: Array, c: Array
 ) -> tuple[Outcome | None, int]:
     """Sweeps; None for a pair that is handed over, and the sweeps made."""
-    u, v, acc, state = np.ones(r.size), np.ones(c.size), np.empty(c.size), np.empty(FIELDS)
-    begin(state)
+    u, v, acc, state = np.empty(r.size), np.empty(c.size), np.empty(c.size), np.zeros(FIELDS)
+    v.fill(1.0)
+    state[OMEGA] = state[RESUME] = 1.0  # as by `begin`, without a call of compiled code
     step = max(1, int(READ_AT_ONCE / K.size))
     act, error, left = RUNNING, np.inf, task.max_iter
     while act == RUNNING and left > 0:
@@ -124,18 +142,27 @@ def _scaled(
         some = min(step, left)
         act, error = scale_pair(K, r, c, u, v, acc, state, task.tol, patience, some)
         left -= some
-    made, lam = int(state[SWEEPS]), task.member.lam
+    made = int(state[SWEEPS])
     if act == RUNNING:
         error = rows_exact(K, r, c, u, v, acc)
     elif act != CONVERGED:
         return None, made
-    value, ran = plan_cost(K, costs, u, v), int(state[THETA2] > 0.0)
-    outcome = Outcome(value, error, made, STATUS_OF[act], ran, lam=lam)
+    ran = int(state[THETA2] > 0.0)
+    return _outcome(task, K, costs, u, v, error, made, STATUS_OF[act], ran), made
+
+
+def _outcome(
+    task: Prepared, K: Array, costs: Array, u: Array, v: Array, error: float, made: int,
+    status: int, ran: int,
+) -> Outcome:  # fmt: skip
+    """The plan ``diag(u) K diag(v)``, as an outcome."""
+    lam = task.member.lam
+    outcome = Outcome(plan_cost(K, costs, u, v), error, made, status, ran, lam=lam)
     if task.keep_potentials:
         outcome.f, outcome.g = np.log(u) / lam, np.log(v) / lam
         if is_blurred(lam, outcome.f, outcome.g, task.tol):
-            outcome.plan = ScaledPlan(np.zeros(r.size), np.zeros(c.size), u, v)
-    return outcome, made
+            outcome.plan = ScaledPlan(np.zeros(u.size), np.zeros(v.size), u, v)
+    return outcome
 
 
 def fixed(

@@ -1,4 +1,4 @@
-"""A histogram against itself: the symmetric fixed point, for many histograms at once.
+"""A histogram against itself: the symmetric fixed point, for one histogram or many at once.
 
 Under a symmetric kernel the plan of ``(r, r)`` has one scaling, ``P = diag(u) K diag(u)``.
 Sinkhorn's map ``u -> r / (K u)`` would jump to and fro around it; the geometric mean of ``u`` and
@@ -13,9 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
+from sinkdist.kernels.pair import row_pass
 
-__all__ = ["MOST_SWEEPS", "SymmetricScalings", "symmetric_block"]
+__all__ = ["MOST_SWEEPS", "SymmetricScalings", "symmetric_block", "symmetric_pair"]
 
 #: Enough for every positive semi-definite kernel and tolerance; other kernels may need more than
 #: they are worth, and such histograms are solved as ordinary pairs.
@@ -53,3 +55,24 @@ def symmetric_block(K: Array, R: Array, tol: float, sweeps: int = MOST_SWEEPS) -
                 break
             U = np.sqrt(U * np.divide(R, sums, out=np.zeros_like(R), where=R > 0.0))
     return SymmetricScalings(U, plan_sums.sum(axis=1), error)
+
+
+def symmetric_pair(
+    K: Array, r: Array, tol: float, sweeps: int, stop: Stop
+) -> tuple[Array, Array, float, int]:
+    """One histogram with mass in every bin: ``u``, ``v``, the columns' L1 error, the sweeps made.
+
+    Its state is that of all solvers, after a row pass ``u = r / (K v)``: rows are exact. The error
+    is above ``tol`` where that was not reached, infinite where a sum is not representable.
+    """
+    u, v, acc = np.empty(r.size), np.sqrt(r), np.empty(r.size)
+    for sweep in range(1, sweeps + 1):
+        stop.check()
+        if not row_pass(K, r, v, u, acc):
+            return u, v, np.inf, sweep
+        error = float(np.abs(acc * v - r).sum())
+        if error <= tol:
+            break
+        if sweep < sweeps:
+            v = np.sqrt(v * u)
+    return u, v, error, sweep

@@ -4,6 +4,7 @@ penalised    a positive, finite lam
 constrained  a positive, finite alpha
 exact        no entropy: lam or alpha infinite
 independent  nothing but entropy: lam or alpha 0
+unbalanced   a positive, finite lam, and marginals held by a penalty
 base         what every member can do
 """
 
@@ -15,28 +16,31 @@ import numpy as np
 
 from sinkdist.interrupts import beside_main
 from sinkdist.kernels.compiled import Array
+from sinkdist.problem.masses import MassPenalty
 from sinkdist.problem.strength import Strength
+from sinkdist.solvers.local import part_of, solve_on_part
 from sinkdist.solvers.members.base import Member, Solved
 from sinkdist.solvers.members.constrained import Constrained
 from sinkdist.solvers.members.exact import Exact
 from sinkdist.solvers.members.independent import Independent
 from sinkdist.solvers.members.penalised import Penalised
+from sinkdist.solvers.members.unbalanced import Unbalanced, refuse_strength
 from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.prepared import Prepared
 
 __all__ = [
-    "FAMILY", "Constrained", "Exact", "Independent", "Member", "Penalised", "member_of",
-    "solve_batch", "solve_interruptibly", "solve_pair",
+    "FAMILY", "Constrained", "Exact", "Independent", "Member", "Penalised", "Unbalanced",
+    "member_of", "solve_batch", "solve_interruptibly", "solve_pair",
 ]  # fmt: skip
 
 #: Every member, for contract tests and docs.
-FAMILY: tuple[type[Member], ...] = (Penalised, Constrained, Exact, Independent)
+FAMILY: tuple[type[Member], ...] = (Penalised, Constrained, Exact, Independent, Unbalanced)
 
 # Below this, log(mass) / lam is no longer a finite number and the entropy is all that is left.
 _SMALLEST_LAM = 1e-305
 
 
-def member_of(strength: Strength) -> Member:
+def member_of(strength: Strength, mass_penalty: MassPenalty | None = None) -> Member:
     """The member that a number asks for; the only place that knows the limits.
 
     Examples
@@ -45,6 +49,10 @@ def member_of(strength: Strength) -> Member:
     (Penalised(lam=9.0), Exact())
     """
     name, value = strength
+    if mass_penalty is not None:
+        if name == "alpha" or not _SMALLEST_LAM <= value < math.inf:
+            raise refuse_strength(name, value)
+        return Unbalanced(value, mass_penalty)
     if value == math.inf:
         return Exact()
     if name == "alpha":
@@ -54,7 +62,10 @@ def member_of(strength: Strength) -> Member:
 
 def solve_pair(task: Prepared, r: Array, c: Array) -> Solved:
     """One pair; the outcome, and the bins with mass of both sides (None for all)."""
-    outcome, rows, columns = task.member.solve_pair(task, r, c)
+    if task.ground.is_dense or not task.member.needs_matrix(task):
+        outcome, rows, columns = task.member.solve_pair(task, r, c)
+    else:
+        outcome, rows, columns = solve_on_part(task, r, c)
     if task.unit != 1.0:
         outcome.in_units_of(task.unit, task.asked_lam)
     return outcome, rows, columns
@@ -71,7 +82,15 @@ def solve_interruptibly(task: Prepared, r: Array, c: Array) -> Solved:
 def solve_batch(task: Prepared, R: Array, C: Array) -> Answers:
     """Answer the pairs ``(R, C)``; ``R`` has one row, shared, or one per pair; no row is empty."""
     answers = Answers.blank(C.shape[0], task.ground.shape, task.member.lam, task.keep_potentials)
-    task.member.solve_batch(task, R, C, answers)
+    if task.ground.is_dense or not task.member.needs_matrix(task):
+        task.member.solve_batch(task, R, C, answers)
+    else:
+        part, left, right = part_of(task, R, C)
+        some = Answers.blank(
+            len(right), part.task.ground.shape, task.member.lam, answers.f is not None
+        )
+        task.member.solve_batch(part.task, left, right, some)
+        part.give(some, answers)
     if task.unit != 1.0:
         answers.in_units_of(task.unit, task.asked_lam)
     return answers

@@ -18,8 +18,11 @@ from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
 from sinkdist.problem.problem import Problem
 from sinkdist.problem.stopping import Stopping
-from sinkdist.solvers.bins import all_bins, cut, dense_row
-from sinkdist.solvers.outcome import Answers, Outcome
+from sinkdist.solution.evidence import HostEvidence
+from sinkdist.solution.plans import Plan
+from sinkdist.solvers.bins import all_bins, cut, dense_row, dense_rows
+from sinkdist.solvers.explored import Explored, Plane
+from sinkdist.solvers.outcome import STATUS_CONVERGED, Answers, Outcome
 from sinkdist.solvers.policy import MODERATE
 from sinkdist.solvers.prepared import Prepared, Wishes
 from sinkdist.wording import option, setting
@@ -42,6 +45,7 @@ class Member(ABC):
     is_one_product: ClassVar[bool] = False  #: whether `all_at_once` answers all pairs
     reads_sparse: ClassVar[bool] = False  #: whether `solve_batch` takes CSR rows as they are
     has_choice: ClassVar[bool] = False  #: whether the solver and a number of steps can be chosen
+    any_total: ClassVar[bool] = False  #: whether histograms may sum to something else than 1
     lam: float  #: the paper's lambda, NaN where it has to be found
 
     @abstractmethod
@@ -60,6 +64,18 @@ class Member(ABC):
         What a member writes, unless it overrides `solve_pair`, which calls this.
         """
         raise NotImplementedError
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether the two histograms can be exchanged, where costs are symmetric."""
+        return True
+
+    def evidence(
+        self, R: Histograms, C: Histograms, plans: list[Plan | None] | None,
+        brackets: list[tuple[float, float] | None] | None,
+    ) -> HostEvidence:  # fmt: skip
+        """What a solution rests on."""
+        return HostEvidence(R, C, plans, brackets)
 
     def check(self, iterations: int | None, solver: str) -> None:
         """Raise for a choice that this member does not leave."""
@@ -88,14 +104,22 @@ class Member(ABC):
         if not (wishes.as_given or least <= ground.max <= most or ground.max == 0.0):
             unit = 2.0 ** math.frexp(ground.max)[1]
             member = self.in_unit(unit)
-            ground = ground.moved("moderate", lambda costs: problem.ground.scaled(unit))
+            ground = ground.moved("moderate", lambda costs: costs.scaled(unit))
         stop = problem.stopping
+        operators = member._operators(ground, problem.dtype, wishes) if ground.is_dense else {
+            "metric": ground.is_made_metric, "local": (problem.dtype, wishes),
+            "workers": wishes.workers if wishes.pairs == 1 else 1,
+        }  # fmt: skip
         return Prepared(
             ground, member, problem.solver, stop.tol, stop.max_iter, stop.iterations,
             wishes.keep_potentials, wishes.need_error, Stop(), unit,
             None if math.isnan(self.lam) else self.lam,
-            **member._operators(ground, problem.dtype, wishes),
+            **operators,
         )  # fmt: skip
+
+    def needs_matrix(self, task: Prepared) -> bool:
+        """Whether pairs are solved on a matrix of costs: of all, or between the bins they use."""
+        return True
 
     def _operators(self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes) -> dict[str, Any]:
         """Fields of `Prepared` that this member needs beside the usual ones."""
@@ -130,6 +154,30 @@ class Member(ABC):
             answers.plans[k] = outcome.plan
         if answers.brackets is not None:
             answers.brackets[k] = outcome.bracket
+
+    def explore(self, task: Prepared, r: Array, C: Any, enough: float) -> Explored:
+        """Distances from ``r`` to the rows ``C`` for a search, with what they prove.
+
+        In the task's unit of cost. Candidates farther than ``enough`` may be given up. Here:
+        values, and as upper ends what they might be with marginals that are mended, these or those
+        of a candidate at the tolerance asked for: its value may be below its exact distance by
+        that much.
+        """
+        found = Answers.blank(C.shape[0], task.ground.shape, self.lam, task.keep_potentials)
+        self.solve_batch(task, r[None], C if self.reads_sparse else dense_rows(C), found)
+        out = Explored.blank(C.shape[0], int(np.count_nonzero(r)), STATUS_CONVERGED)
+        out.value, out.status, out.error = found.value, found.status, found.error
+        out.upper[:] = found.value + task.ground.max * (np.nan_to_num(found.error) + task.tol)
+        if found.f is not None:
+            out.f, out.lam = found.f[:, r > 0.0], found.lam
+        return out
+
+    def plane(self, M: Array, r: Array, f: Array, lam: float) -> Plane | None:
+        """The bound on distances from ``r`` that a potential proves; None where it proves none.
+
+        ``M`` holds the costs from the bins with mass of ``r``; ``lam`` is that of the potential.
+        """
+        return None
 
     def all_at_once(self, ground: Ground, A: Histograms, B: Histograms) -> Array:
         """All distances between two families, where that is one product of matrices."""

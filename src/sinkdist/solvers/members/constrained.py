@@ -12,12 +12,14 @@ from sinkdist.ground import Ground
 from sinkdist.kernels.compiled import Array
 from sinkdist.kernels.pair import mean_cost
 from sinkdist.problem.stopping import Stopping
-from sinkdist.solution.certificates import least_at, rounding_of
+from sinkdist.solution.certificates import bracket_pair, least_at, rounding_of
 from sinkdist.solution.plans import Plan
-from sinkdist.solvers.bins import cut, in_double
+from sinkdist.solvers.bins import cut, dense_rows, in_double
 from sinkdist.solvers.compiled.constrained import constrained_pair, is_vacuous
-from sinkdist.solvers.compiled.lam_search import constrain_each, scratch_for
+from sinkdist.solvers.compiled.lam_search import Searches
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER
+from sinkdist.solvers.compiled.upper_end import upper_end
+from sinkdist.solvers.explored import Explored, Plane
 from sinkdist.solvers.members.base import Member, Solved
 from sinkdist.solvers.members.exact import exact_outcome, knows_metric
 from sinkdist.solvers.members.independent import independence_table
@@ -29,6 +31,7 @@ from sinkdist.solvers.outcome import (
     Answers,
     Outcome,
 )
+from sinkdist.solvers.planes import hard_plane, soft_plane
 from sinkdist.solvers.prepared import Prepared, Wishes
 
 __all__ = ["Constrained"]
@@ -100,22 +103,80 @@ class Constrained(Member):
             Member.solve_batch(self, task, R, C, answers)
             return
         R, C = (np.array(in_double(H), order="C") for H in (R, C))
-        act, spread = np.full(len(C), HANDED_OVER), task.ground.max - task.ground.min
-        nothing, scratch = np.zeros((0, 0)), scratch_for(R, C)
+        spread = task.ground.max - task.ground.min
+        largest = int(sizes.max(initial=0))
+        searches = Searches(task.ground.dense, R, C, largest, keep_potentials=False)
         step = max(1, int(_CHUNK / (100 * sizes.mean())))
         for first in range(0, len(C), step):
             if task.stop.is_set():
                 return
-            constrain_each(
-                task.ground.dense, R, C, first, min(first + step, len(C)), self.alpha,
-                task.tol, task.max_iter, spread, answers.value, answers.error, answers.n_iter,
-                answers.lam, act, task.stop.flag, nothing, nothing, *scratch,
+            searches.run(
+                first, min(first + step, len(C)), self.alpha, task.tol, task.max_iter, spread,
+                task.stop,
             )  # fmt: skip
+        answers.lam[:], answers.value[:], answers.error[:], answers.n_iter[:], act = searches.found
         answers.status[:], answers.solver[:] = STATUS_CONVERGED, CONSTRAINED
         for k in np.flatnonzero(act != CONVERGED):
             if task.stop.is_set():
                 return
             self.solve_alone(task, R, C, int(k), answers)
+
+    def explore(self, task: Prepared, r: Array, C: Any, enough: float) -> Explored:
+        """In one compiled chunk; what is left over is solved alone. Upper ends are proven later."""
+        R, C = np.array(in_double(r[None]), order="C"), np.array(in_double(dense_rows(C)))
+        rows = np.flatnonzero(r)
+        out = Explored.blank(len(C), rows.size, STATUS_CONVERGED)
+        act = np.full(len(C), HANDED_OVER)
+        sizes = rows.size * np.count_nonzero(C, axis=1)
+        largest = int(sizes.max(initial=0))
+        searches = Searches(task.ground.dense, R, C, largest, keep_potentials=True)
+        if not self._must_prove(task) and largest <= _LARGE:
+            spread = task.ground.max - task.ground.min
+            searches.run(0, len(C), self.alpha, task.tol, task.max_iter, spread, task.stop)
+            out.lam[:], out.value[:], out.error[:], _, act = searches.found
+        task.stop.check()
+        for k in range(len(C)):
+            if act[k] == CONVERGED and out.lam[k] > 0.0:
+                f, g = searches.F[k], searches.G[k]
+                out.f[k] = f[rows]
+                pair = out.value[k], out.lam[k], R[0], C[k], f, g
+                out.prove_later(k, lambda pair=pair: self._ends(task, *pair))
+            else:
+                self._explore_alone(task, r, C[k], k, out)
+        return out
+
+    def _explore_alone(self, task: Prepared, r: Array, c: Array, k: int, out: Explored) -> None:
+        """One candidate, with the proof of its bracket; as good as `solve_batch` where that fails.
+
+        A proof may stay wider than the tolerance where the value is not.
+        """
+        task.stop.check()
+        end, rows, _ = self.solve_pair(task._replace(keep_potentials=True), r, c)
+        assert end.bracket is not None and end.f is not None
+        told = end if end.status == STATUS_CONVERGED else self.solve_pair(task, r, c)[0]
+        out.value[k], out.error[k], out.status[k] = told.value, told.error, told.status
+        out.lam[k], (out.lower[k], out.upper[k]) = end.lam, end.bracket
+        out.upper[k] = max(out.upper[k], told.value)
+        whole = rows is None and end.f.size == r.size
+        out.f[k] = end.f[np.flatnonzero(r)] if whole else end.f
+
+    def _ends(
+        self, task: Prepared, value: float, lam: float, r: Array, c: Array, f: Array, g: Array
+    ) -> tuple[float, float]:  # fmt: skip
+        """An upper end that potentials prove; the sharper, slower bracket where it is far off."""
+        rows, columns = np.flatnonzero(r), np.flatnonzero(c)
+        costs = np.ascontiguousarray(task.ground.block(rows, columns))
+        pair = costs, lam, f[rows], g[columns], r[rows], c[columns], self.alpha
+        unit = rounding_of(rows.size + columns.size)
+        scratch = np.empty(costs.shape), np.empty(rows.size), np.empty(columns.size)
+        upper = upper_end(*pair, unit, task.ground.max, *scratch)
+        return (0.0, upper) if upper <= value * (1.0 + 3.0 * task.tol) else bracket_pair(*pair)
+
+    def plane(self, M: Array, r: Array, f: Array, lam: float) -> Plane | None:
+        """The soft plane; the hard one of an exact distance."""
+        if lam == 0.0:
+            return None
+        return hard_plane(M, r, f) if lam == math.inf else soft_plane(M, r, f, lam, self.alpha)
 
     def _must_prove(self, task: Prepared) -> bool:
         """Whether a pair has to prove its bracket to be called solved.

@@ -12,14 +12,18 @@ from sinkdist.ground import Ground
 from sinkdist.ground.metric import looks_metric
 from sinkdist.kernels.compiled import Array
 from sinkdist.problem.stopping import Stopping
-from sinkdist.solvers.bins import dense_rows, in_double, sparse_rows
+from sinkdist.solution.certificates import rounding_of
+from sinkdist.solvers.bins import dense_row, dense_rows, in_double, sparse_rows
 from sinkdist.solvers.closed_forms import CLOSED_FORMS
 from sinkdist.solvers.compiled.exact import exact_pair
 from sinkdist.solvers.compiled.relaxation import HANDED_OVER
 from sinkdist.solvers.compiled.simplex.batch import transport
+from sinkdist.solvers.compiled.simplex.pairs import BENT
 from sinkdist.solvers.exact_result import GAP
+from sinkdist.solvers.explored import Explored, Plane
 from sinkdist.solvers.members.base import Member, Solved
 from sinkdist.solvers.outcome import SIMPLEX, STATUS_CONVERGED, STATUS_OF, Answers, Outcome
+from sinkdist.solvers.planes import hard_plane
 from sinkdist.solvers.prepared import Prepared, Wishes
 
 __all__ = ["Exact", "exact_outcome", "knows_metric"]
@@ -48,6 +52,10 @@ class Exact(Member):
     def _operators(self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes) -> dict[str, Any]:
         return {"metric": knows_metric(ground, wishes)}
 
+    def needs_matrix(self, task: Prepared) -> bool:
+        """Not where there is a closed form."""
+        return task.ground.structure is None
+
     def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
         """One pair on all bins."""
         if not task.keep_potentials and task.ground.structure is None:
@@ -72,6 +80,32 @@ class Exact(Member):
         for k in np.flatnonzero(~known):
             task.stop.check()
             self.solve_alone(task, R, C, int(k), answers)
+
+    def explore(self, task: Prepared, r: Array, C: Any, enough: float) -> Explored:
+        """By the simplex, which gives a candidate up once it is proven to be farther."""
+        rows, others = sparse_rows(r[None]), sparse_rows(C)
+        out = Explored.blank(C.shape[0], rows.bins.size, STATUS_CONVERGED)
+        limit = enough + _margin_of_dual(rows.most, others.most, task.ground.max)
+        found = transport(
+            task.ground.dense, task.ground.max, rows, others, metric=task.metric, stop=task.stop,
+            keep=True, enough=np.full(C.shape[0], limit),
+        )  # fmt: skip
+        out.value, out.error = found.value, found.error
+        out.lower, out.upper, out.f = found.lower, found.upper, found.F[:, rows.bins]
+        out.f[found.abandoned] = np.nan
+        careful = task._replace(keep_potentials=True)
+        for k in np.flatnonzero(~(found.solved | found.abandoned)):
+            task.stop.check()
+            end = exact_outcome(careful, r, dense_row(C, int(k)), GAP)
+            assert end.bracket is not None and end.f is not None
+            out.value[k], out.error[k], out.status[k] = end.value, end.error, end.status
+            out.lower[k], out.upper[k] = end.bracket
+            out.f[k] = end.f[rows.bins]
+        return out
+
+    def plane(self, M: Array, r: Array, f: Array, lam: float) -> Plane | None:
+        """The hard plane."""
+        return hard_plane(M, r, f)
 
     def _by_simplex(self, task: Prepared, R: Any, C: Any, answers: Answers) -> Array:
         """Answer what the simplex proves; which pairs these are."""
@@ -99,16 +133,27 @@ class Exact(Member):
         return known
 
 
+def _margin_of_dual(m: int, n: int, top: float) -> float:
+    """What rounding may add to the dual value by which the simplex gives a candidate up.
+
+    Potentials on a spanning tree of ``m + n`` nodes differ by no more than that many costs. Where
+    common mass has been cancelled, costs may violate triangles by `BENT` of the largest.
+    """
+    nodes = m + n
+    return float((2.0 * (nodes + 1) * rounding_of(nodes) + BENT + 3.0 * rounding_of(nodes)) * top)
+
+
 def knows_metric(ground: Ground, wishes: Wishes) -> bool:
-    """Whether the costs are known to be a metric, or it is worth finding out.
+    """Whether the costs are a metric by construction, or it is worth finding out.
 
     It is not where there is a closed form, nor where the pairs take less time than a look at all
     triangles; some are looked at first, since most costs that are no metric have many bad ones.
+    A look that somebody else had does not count: the same call gives the same bits.
     """
-    if wishes.keep_potentials or ground.structure is not None:
-        return ground.is_made_metric  # a plan must not depend on how many pairs there are
-    if ground.is_known_metric:
+    if ground.is_made_metric:
         return True
+    if wishes.keep_potentials or ground.structure is not None:
+        return False  # a plan must not depend on how many pairs there are
     d, entries = max(ground.shape), wishes.entries or ground.shape[0] * ground.shape[1]
     worth = wishes.pairs * entries * _SAVING > d**3 * _CHECK
     return worth and looks_metric(ground.dense) and bool(ground.is_metric)

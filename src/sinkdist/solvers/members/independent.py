@@ -12,7 +12,8 @@ from sinkdist.inputs.histograms import Histograms
 from sinkdist.kernels.compiled import Array
 from sinkdist.kernels.pair import mean_cost
 from sinkdist.problem.stopping import Stopping
-from sinkdist.solvers.members.base import Member
+from sinkdist.solvers.bins import in_double
+from sinkdist.solvers.members.base import Member, Solved
 from sinkdist.solvers.outcome import INDEPENDENCE, STATUS_CONVERGED, Answers, Outcome
 from sinkdist.solvers.prepared import Prepared
 
@@ -34,6 +35,25 @@ class Independent(Member):
     def seconds_per_entry(self, stopping: Stopping) -> float:
         """One product."""
         return 4e-11
+
+    def needs_matrix(self, task: Prepared) -> bool:
+        """Means of costs are all there is to it."""
+        return False
+
+    def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
+        """The table of one pair; by means of costs where there is no matrix."""
+        if task.ground.is_dense:
+            return Member.solve_pair(self, task, r, c)
+        r, c = in_double(r), in_double(c)
+        toward, onward = task.ground.mean_costs(np.stack([c, r]))  # large grids are symmetric
+        value = float(np.vdot(r, toward))
+        f, g = (
+            np.where(mass > 0.0, mean - 0.5 * value, -np.inf)
+            for mass, mean in ((r, toward), (c, onward))
+        )
+        return (
+            Outcome(value, 0.0, 1, STATUS_CONVERGED, INDEPENDENCE, f, g, 0.0), None, None
+        )  # fmt: skip
 
     def solve_on_bins(
         self, task: Prepared, rows: Array | None, columns: Array | None, r: Array, c: Array

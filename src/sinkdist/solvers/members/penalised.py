@@ -8,17 +8,23 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sinkdist.ground import Ground
+from sinkdist.ground.grid_plan import has_plan
 from sinkdist.kernels.compiled import Array
 from sinkdist.problem.stopping import Stopping
 from sinkdist.scale import threads
+from sinkdist.solvers.bins import in_double
 from sinkdist.solvers.compiled import batch, pair
-from sinkdist.solvers.members.base import Member
+from sinkdist.solvers.compiled.grid import pair as grid_pair
+from sinkdist.solvers.compiled.grid.lines import on_threads
+from sinkdist.solvers.local import solve_on_part
+from sinkdist.solvers.members.base import Member, Solved
 from sinkdist.solvers.outcome import Answers, Outcome
 from sinkdist.solvers.prepared import Prepared, Wishes
 
 __all__ = ["Penalised"]
 
 _FLOAT64 = np.dtype(np.float64)
+_FEW_MOVES = 1 << 18  #: between bins with mass: a matrix of them is solved sooner than a large grid
 _LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
 
 
@@ -57,6 +63,21 @@ class Penalised(Member):
             used.build(lambda bands, fill: threads.run(bands, fill, wishes.workers))
         return {"gibbs": gibbs, "block_gibbs": block_gibbs}
 
+    def needs_matrix(self, task: Prepared) -> bool:
+        """Not on large grids under squared distances."""
+        return not has_plan(task.ground.as_grid, self.lam)
+
+    def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
+        """One pair; on a large grid on all bins."""
+        grid = task.ground.as_grid
+        if grid is None or self.needs_matrix(task):
+            return Member.solve_pair(self, task, r, c)
+        if np.count_nonzero(r) * np.count_nonzero(c) <= _FEW_MOVES:
+            return solve_on_part(task, r, c)
+        grid_solve = grid_pair.to_tolerance if task.iterations is None else grid_pair.algorithm1
+        with on_threads(task.workers, grid.bins) as run:
+            return grid_solve(task, grid, run, in_double(r), in_double(c)), None, None
+
     def solve_on_bins(
         self, task: Prepared, rows: Array | None, columns: Array | None, r: Array, c: Array
     ) -> Outcome:
@@ -68,6 +89,9 @@ class Penalised(Member):
 
     def solve_batch(self, task: Prepared, R: Array, C: Array, answers: Answers) -> None:
         """Pairs one by one on their own bins, or together as matrix products."""
+        if not task.ground.is_dense:
+            Member.solve_batch(self, task, R, C, answers)
+            return
         for k in batch.solve_together(task, R, C, answers):
             if task.stop.is_set():
                 break

@@ -1,4 +1,4 @@
-"""Watching a cluster that is silent: is anybody there, and can anybody work?
+"""Whether a cluster that sends nothing can still work: its scheduler and its workers.
 
 Tiles may take long, so silence alone means nothing. What does: the scheduler is gone, no worker is
 connected, or all of them have paused. Workers may come back, so the caller is warned first, and
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from sinkdist.errors import ClusterWarning, StoreError
 
-__all__ = ["Watch", "kept", "outside"]
+__all__ = ["ClusterHealth", "kept", "outside"]
 
 Client: TypeAlias = Any  # distributed.Client, whose methods carry no types
 
@@ -31,8 +31,8 @@ def kept(path: str | None) -> str:
     return f"Finished tiles are kept in {path!r}: run it again to continue."
 
 
-class Watch:
-    """Looks after the cluster of a client, in the intervals in which nothing comes from it."""
+class ClusterHealth:
+    """Checks the cluster of a client while no finished tile arrives from it."""
 
     def __init__(self, client: Client, path: str | None) -> None:
         self._client = client
@@ -42,12 +42,12 @@ class Watch:
         self._since: float | None = None  # when the trouble began
         self._warned = False
 
-    def tile(self) -> None:
+    def tile_finished(self) -> None:
         """Note that a tile was finished."""
         self._patience, self._since = _LATER, None
 
-    def look(self) -> bool:
-        """Whether somebody can work; a warning if nobody can, and an error if that lasts."""
+    def check(self) -> bool:
+        """Whether a worker can work; a warning if none can, and an error if that lasts."""
         self.require_scheduler()
         trouble = self._trouble()
         if trouble is None:
@@ -71,8 +71,8 @@ class Watch:
         return False
 
     def wait_for_workers(self) -> None:
-        """Return as soon as somebody can work."""
-        while not self.look():
+        """Return as soon as a worker can work."""
+        while not self.check():
             time.sleep(_STEP)
 
     def require_scheduler(self) -> None:
@@ -84,7 +84,7 @@ class Watch:
             time.sleep(_STEP)
 
     def _trouble(self) -> str | None:
-        """Why nobody can work, and what helps; None if somebody can, or still does."""
+        """Why no worker can work, and what helps; None if one can, or still does."""
         try:
             found = self._client.sync(self._client.scheduler.identity, callback_timeout=_ANSWER)
         except (OSError, AttributeError):  # no answer, or the client was closed meanwhile

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from sinkdist.errors import ClusterWarning, StoreError
-from sinkdist.scale import watch
-from sinkdist.scale.watch import Watch, kept
+from sinkdist.scale import cluster_health
+from sinkdist.scale.cluster_health import ClusterHealth, kept
 
 
 class Clock:
@@ -42,7 +42,7 @@ class FakeClient:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(watch, "time", clock)
+    monkeypatch.setattr(cluster_health, "time", clock)
     return clock
 
 
@@ -50,9 +50,9 @@ def clock(monkeypatch):
     "client", [FakeClient("running"), FakeClient("paused", "running"), FakeClient("paused", busy=1)]
 )
 def test_somebody_can_work(client, clock):
-    looking = Watch(client, "D.zarr")
+    looking = ClusterHealth(client, "D.zarr")
     for _ in range(1000):
-        assert looking.look()
+        assert looking.check()
         clock.sleep(1.0)
 
 
@@ -64,7 +64,7 @@ def test_somebody_can_work(client, clock):
     ],
 )
 def test_trouble_is_told_once_and_ends_the_run_when_it_lasts(client, trouble, clock):
-    looking = Watch(client, "D.zarr")
+    looking = ClusterHealth(client, "D.zarr")
     with (
         pytest.warns(ClusterWarning, match=f"computes nothing: {trouble}") as said,
         pytest.raises(
@@ -76,23 +76,23 @@ def test_trouble_is_told_once_and_ends_the_run_when_it_lasts(client, trouble, cl
 
 
 def test_there_is_more_patience_after_the_first_tile(clock):
-    looking = Watch(FakeClient(), None)
-    looking.tile()
+    looking = ClusterHealth(FakeClient(), None)
+    looking.tile_finished()
     with pytest.warns(ClusterWarning), pytest.raises(StoreError, match="nothing for 60 seconds"):
         looking.wait_for_workers()
 
 
 def test_workers_that_come_back_are_waited_for(clock):
     client = FakeClient()
-    looking = Watch(client, None)
+    looking = ClusterHealth(client, None)
     looks = []
     with pytest.warns(ClusterWarning):
-        looks += [(looking.look(), clock.sleep(1.0)) for _ in range(25)]
+        looks += [(looking.check(), clock.sleep(1.0)) for _ in range(25)]
     assert not any(found for found, _ in looks)
     client.workers = FakeClient("running").workers
     looking.wait_for_workers()
     client.workers = []  # and the count begins anew
-    assert not looking.look()
+    assert not looking.check()
 
 
 def test_a_scheduler_that_does_not_answer_is_trouble(clock):
@@ -102,16 +102,16 @@ def test_a_scheduler_that_does_not_answer_is_trouble(clock):
         pytest.warns(ClusterWarning, match="its scheduler does not answer"),
         pytest.raises(StoreError),
     ):
-        Watch(client, None).wait_for_workers()
+        ClusterHealth(client, None).wait_for_workers()
 
 
 @pytest.mark.parametrize(("status", "seconds"), [("closed", 0.0), ("connecting", 5.0)])
 def test_a_scheduler_that_is_gone(clock, status, seconds):
     client = FakeClient("running")
-    looking = Watch(client, "D.zarr")
+    looking = ClusterHealth(client, "D.zarr")
     client.status = status
     with pytest.raises(StoreError, match="The Dask scheduler at tcp://here:1 is gone"):
-        looking.look()
+        looking.check()
     assert seconds <= clock.now < seconds + 1.0
 
 

@@ -1,0 +1,11 @@
+"""Barycentres: the histograms that are closest to weighted families of others.
+
+::
+
+    barycenters.py   from histograms and weights to barycentres: stages of lam, who has converged
+      |-- sweeps.py      the iteration, for all barycentres of a call at once
+      |-- pairing.py     which histograms belong to which barycentre
+      |-- smoothing.py   products with the kernel, as logarithms
+      `-- self_transport.py  the potential of a histogram transported to itself
+    result.py        `Barycenter`, what `solve_barycenter` returns
+"""

@@ -1,0 +1,88 @@
+"""`Neighbors`: what a search returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Neighbors"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Neighbors:
+    """The nearest rows of a family for each query, nearest first; equal distances by index.
+
+    Attributes
+    ----------
+    indices : ndarray of int64, shape (queries, k)
+        Rows of the family that was searched; -1 where there are fewer.
+    distances : ndarray, shape (queries, k)
+        Their distances, NaN where there are fewer. With ``radius=``, ``k`` is the largest number of
+        neighbours that a query has.
+    proven : ndarray of bool, shape (queries, k)
+        Whether no row that was not solved can be nearer. False only where ``budget=`` or
+        ``order="heuristic"`` ended a search early.
+    solved : ndarray of int64, shape (queries,)
+        How many distances were computed for each query.
+    bounds : tuple of str
+        The bounds that ruled out the other rows.
+    searched : int
+        Rows of the family.
+
+    Examples
+    --------
+    >>> import sinkdist as sd
+    >>> found = sd.neighbors([[1, 0, 0]], [[0, 0, 1], [0, 1, 0]], ground=sd.Ground.grid(3),
+    ...                      k=1, lam=float("inf"))
+    >>> found.indices, found.distances
+    (array([[1]]), array([[1.]]))
+    """
+
+    indices: Array
+    distances: Array
+    proven: Array
+    solved: Array
+    bounds: tuple[str, ...]
+    searched: int
+
+    def to_graph(self) -> Any:
+        """A CSR array, one row for each query: distances in the columns of its neighbours.
+
+        Distances of 0 are stored, as scikit-learn expects of a graph of neighbours.
+
+        Examples
+        --------
+        >>> import sinkdist as sd
+        >>> X = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+        >>> sd.neighbors(X, ground=sd.Ground.grid(3), k=1, lam=float("inf")).to_graph().toarray()
+        array([[0., 1., 0.],
+               [1., 0., 0.],
+               [0., 1., 0.]])
+        """
+        from scipy.sparse import csr_array
+
+        there = self.indices >= 0
+        indptr = np.concatenate([[0], np.cumsum(there.sum(axis=1))])
+        shape = (len(self.indices), self.searched)
+        return csr_array((self.distances[there], self.indices[there], indptr), shape=shape)
+
+    def __len__(self) -> int:
+        """The number of queries."""
+        return len(self.indices)
+
+    def __repr__(self) -> str:
+        queries, k = self.indices.shape
+        mean = float(self.solved.mean()) if queries else 0.0
+        there = self.indices >= 0
+        share = float(self.proven[there].mean()) if there.any() else 1.0
+        proven = "proven" if share == 1.0 else f"{share:.0%} proven"
+        words = " and ".join(self.bounds) or "no bounds"
+        return (
+            f"Neighbors({queries} x {k} of {self.searched}, {mean:.4g} pairs solved for each, "
+            f"{proven}, by {words})"
+        )
