@@ -54,7 +54,7 @@ def cases(quick: bool) -> Iterator[Case]:
     """All cases for which the data is there, one after the other."""
     yield from _digits(60 if quick else 200)
     yield from _documents(100 if quick else 300)
-    yield _random(64, 100 if quick else 500, 16.0, 12.0, {"OpenCV": 20, "pyemd": 5, BATCH: 20})
+    yield _random(64, 100 if quick else 500, 16.0, 12.0, {"OpenCV": 20, "pyemd": 5, BATCH: 4})
     yield _random(256, 20 if quick else 60, 28.0, 10.0, {"OpenCV": 4, "pyemd": 1})
     yield _random(1024, 2 if quick else 6, 40.0, 10.0, {})
     yield from _images(32, "one pair of each class", 15.0, 15.0, 2 if quick else 10)
@@ -85,7 +85,7 @@ def _digits(n: int) -> Iterator[Case]:
     i, j = _sample(n, 200)
     yield Case(
         f"MNIST 20 x 20, all pairs of {n}", "sd.Ground.grid(20, 20).scaled()", None, X[i], X[j], X,
-        _targets(12.0, 8.0), {"OpenCV": 10, "pyemd": 3, BATCH: 5},
+        _targets(12.0, 8.0), {"OpenCV": 10, "pyemd": 3, BATCH: 1},
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import ot
 import pytest
 import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from sinkdist.interrupts import Abandoned, Stop
@@ -26,7 +27,7 @@ def solve(M, R, C, metric=False, **options):
 @pytest.mark.parametrize("keep", [False, True])
 def test_against_pot(kind, keep):
     rng = np.random.default_rng(5)
-    for d, e in [(1, 1), (2, 9), (13, 13), (40, 25)]:
+    for d, e in [(1, 1), (2, 9), (13, 13), (30, 26), (40, 25)]:
         e = e if kind == "rectangular" else d
         Z = rng.normal(size=(d, 2))
         M = {
@@ -84,11 +85,34 @@ def test_large_pairs_begin_in_single_precision():
     assert found.solved.all() and found.value == pytest.approx(truth, rel=1e-12)
 
 
-@pytest.mark.parametrize("scale", [1e-28, 1.0, 1e28])
+@pytest.mark.parametrize("scale", [1e-300, 1e-28, 1.0, 1e28, 1e290])
 def test_costs_of_any_scale(scale):
     rng = np.random.default_rng(9)
     M, R, C = rng.uniform(size=(15, 15)), family(rng, 4, 15), family(rng, 4, 15)
-    assert solve(M * scale, R, C).value == pytest.approx(solve(M, R, C).value * scale, rel=1e-13)
+    found, truth = solve(M * scale, R, C), solve(M, R, C).value * scale
+    assert found.value == pytest.approx(truth, rel=1e-13, abs=0.0) and found.solved.all()
+
+
+def test_costs_too_small_for_their_inverse():
+    R, C = np.array([[0.25, 0.75]]), np.array([[1.0, 0.0]])
+    assert solve(np.array([[0.0, 2e-310], [3e-310, 0.0]]), R, C).value == [0.75 * 3e-310]
+
+
+def test_assignments_of_a_thousand():
+    M = np.random.default_rng(15).uniform(size=(1000, 1000))
+    even = np.full((1, 1000), 1e-3)
+    found = solve(M, even, even)
+    truth = M[linear_sum_assignment(M)].mean()
+    assert found.solved.all() and found.value == pytest.approx(truth, rel=1e-12)
+
+
+def test_masses_of_very_different_size():
+    rng = np.random.default_rng(16)
+    M, r, c = rng.uniform(size=(30, 30)), *rng.dirichlet(np.ones(30), 2)
+    r[:10] = 10.0 ** -np.linspace(5, 300, 10)
+    r /= r.sum()
+    found = solve(M, r[None], c[None], keep=True)
+    assert found.solved.all() and found.value == pytest.approx(ot.emd2(r, c, M), rel=1e-12)
 
 
 def test_histograms_that_nearly_agree_are_not_called_solved():

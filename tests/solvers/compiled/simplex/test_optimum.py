@@ -3,7 +3,7 @@ import pytest
 from scipy.optimize import linear_sum_assignment, linprog
 
 from sinkdist.solvers.compiled.simplex import optimum
-from sinkdist.solvers.compiled.simplex.tree import flows
+from sinkdist.solvers.compiled.simplex.tree import MARK, flows
 from tests.solvers.compiled.simplex.problems import SHAPES, problem
 
 
@@ -62,13 +62,19 @@ def test_one_cost_far_above_the_others():
     assert value_of(p, root) * 1e12 == pytest.approx(by_linprog(M * 1e12, p.r, p.c), rel=1e-9)
 
 
-def test_it_gives_up_beyond_enough_and_not_before():
-    p = problem(50, 50, seed=1)
-    root, _ = optimise(p)
+@pytest.mark.parametrize("prepare", [lambda p: p, with_coarse])
+def test_it_gives_up_beyond_enough_and_not_before(prepare):
+    def again():
+        return prepare(problem(50, 50, seed=1))
+
+    p = again()
+    root, pivots = optimise(p)
     value = value_of(p, root)
     for share in (0.2, 0.5):
-        assert optimise(problem(50, 50, seed=1), share * value)[1] == -optimum.ABANDONED
-    assert optimise(problem(50, 50, seed=1), 1.001 * value)[1] >= 0
+        q = again()
+        assert optimise(q, share * value)[1] == -optimum.ABANDONED
+        assert q.links[MARK].max() < 2 * pivots  # before the end
+    assert optimise(again(), 1.001 * value)[1] >= 0
 
 
 def test_it_stops_when_told_to():

@@ -87,7 +87,7 @@ def transport(
         F, G = (np.full((pairs, d), -np.inf) for d in M.shape)
         entries = m + n + min(m, n) + 1
         moves, moved = np.empty((pairs, 2, entries), np.int64), np.empty((pairs, entries))
-    unit = 0.5 ** math.frexp(top)[1] if top > 0.0 else 1.0
+    unit = math.ldexp(1.0, min(-math.frexp(top)[1], 1023)) if top > 0.0 else 1.0
     transport_each(
         M, *R, *C, 0, pairs, metric, unit, top * unit,
         np.full(pairs, np.inf) if enough is None else enough,

@@ -59,7 +59,12 @@ def optimise(
         potential[x] = 0.0  # of padding; `set_potentials` gives all others theirs
     pivots = 0
     if coarse.shape[0] > 0:
-        pivots = _coarsely(C, coarse, m, n, flow, potential, single, links, order, root, stop)
+        pivots = _coarsely(
+            C, coarse, m, n, mass, flow, potential, single, links, order, scratch, root, enough,
+            stop,
+        )  # fmt: skip
+        if pivots < 0:
+            return root, pivots
     rounds = 0
     most = PIVOTS * (m + n) + 1000
     for _ in range(REFRESHES):
@@ -104,14 +109,15 @@ def dual_value(C: Array, m: int, n: int, mass: Array, potential: Array, scratch:
 
 
 @shared(
-    MATRIX, SINGLE_MATRIX, INT, INT, WHOLE, VECTOR, SINGLE_VECTOR, NODES, types.uint32[::1], INT,
-    WHOLE, allocates=False,
+    MATRIX, SINGLE_MATRIX, INT, INT, VECTOR, WHOLE, VECTOR, SINGLE_VECTOR, NODES,
+    types.uint32[::1], VECTOR, INT, FLOAT, WHOLE, allocates=False,
 )  # fmt: skip
 def _coarsely(
-    C: Array, coarse: Array, m: int, n: int, flow: Array, potential: Array, single: Array,
-    links: Array, scratch: Array, root: int, stop: Array,
+    C: Array, coarse: Array, m: int, n: int, mass: Array, flow: Array, potential: Array,
+    single: Array, links: Array, rests: Array, scratch: Array, root: int, enough: float,
+    stop: Array,
 ) -> int:  # fmt: skip
-    """Exchange edges as long as single precision finds candidates; how many.
+    """Exchange edges as long as single precision finds candidates; how many, or ``-ABANDONED``.
 
     Groups of rows without a candidate rest for some rounds, longer each time; before it ends, all
     are looked at.
@@ -122,10 +128,10 @@ def _coarsely(
     for x in range(first + width):
         single[x] = potential[x]
     groups = -(-m // ROWS)
-    rest, length = scratch[:groups], scratch[groups : 2 * groups]
+    rest, length = rests[:groups], rests[groups : 2 * groups]
     for group in range(2 * groups):
-        scratch[group] = 0
-    pivots, awake, most = 0, True, PIVOTS * (m + n)
+        rests[group] = 0
+    pivots, awake, most, rounds, look = 0, True, PIVOTS * (m + n), 0, 1
     while True:
         before = pivots
         for group in range(groups):
@@ -153,3 +159,8 @@ def _coarsely(
             for group in range(groups):
                 rest[group] = 0
         awake = pivots == before
+        rounds += 1
+        if enough < np.inf and rounds == look:  # seldom: it reads all costs
+            look *= 2
+            if dual_value(C, m, n, mass, potential, scratch) > enough:
+                return -ABANDONED

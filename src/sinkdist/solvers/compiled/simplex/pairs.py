@@ -2,13 +2,16 @@
 
 Histograms come as bins with mass, sorted. Where the costs are a metric, the mass that both
 histograms have in a bin stays there, which the triangle inequality makes optimal. The side with
-fewer bins becomes the rows. Costs are taken in a unit, a power of two, that makes them at most 1.
+clearly fewer bins becomes the rows. Costs are taken in a unit, a power of two, that makes them at
+most 1.
 
 A pair counts as `SOLVED` here only if primal and dual values agree to half of what is promised,
 with all that rounding may have done. All others are `UNSURE`, and left to a slower path.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -46,6 +49,8 @@ SOLVED, UNSURE, ABANDONED, STOPPED = 0, 1, 2, 3  #: how a pair ended
 GAP = 1e-9  #: of the value: what counts as solved
 SMALL, FINE_SMALL, FINE = 2048, 1e-13, 1e-11  #: what misplaced mass may cost, by number of moves
 SINGLE = 40_000  #: moves from which pricing begins in single precision
+TURN = 1.25  #: rows to a column beyond which they change places: columns of M take long to read
+LINES = 8  #: rows of M whose costs are read together where they become columns
 NUMBERS = 5  #: rows of floats in the work space
 BENT = 1e-12  #: of the largest cost: by how much a metric may violate the triangle inequality
 EPS = 2.0**-53
@@ -54,12 +59,12 @@ EPS = 2.0**-53
 @kept
 def work_space(m: int, n: int) -> tuple[Array, ...]:
     """For pairs of at most ``m`` and ``n`` bins, as `transport_each` takes it."""
-    first, width = padded(min(m, n), max(m, n))
-    nodes, large = first + width, min(m, n) * max(m, n) >= SINGLE
+    block = max(math.prod(padded(m, n)), math.prod(padded(n, m)))  # either may be the rows
+    nodes, large = sum(padded(max(m, n), max(m, n))), m * n >= SINGLE
     row = 2 * nodes + 2 * GROUP
     return (
-        aligned(first * width),
-        aligned(first * width if large else 0, np.float32),
+        aligned(block),
+        aligned(block if large else 0, np.float32),
         aligned(nodes if large else 0, np.float32),
         aligned(NUMBERS * row).reshape(NUMBERS, row),
         np.empty(nodes, np.int64),
@@ -105,23 +110,28 @@ def _gather(
     """The block of costs, padded; ``turned`` if rows of the block are columns of ``M``."""
     one_version()
     at, to = rows[:m], columns[:n]
+    if turned:  # some rows of M at a time, so that they stay in the cache
+        for start in range(0, n, LINES):
+            end = min(start + LINES, n)
+            for i in range(m):
+                x = np.uint64(at[i])  # unsigned: no entries are counted from the end
+                for j in range(start, end):
+                    C[i, j] = M[np.uint64(to[j]), x] * unit
     for i in range(m):
-        x = np.uint64(at[i])  # unsigned: no entries are counted from the end
-        if turned:
-            for j in range(to.size):
-                C[i, j] = M[np.uint64(to[j]), x] * unit
-        else:
+        if not turned:
+            x = np.uint64(at[i])
             for j in range(to.size):
                 C[i, j] = M[x, np.uint64(to[j])] * unit
         for j in range(n, C.shape[1]):
             C[i, j] = HUGE
+        if coarse.shape[0] > 0:
+            for j in range(C.shape[1]):
+                coarse[i, j] = C[i, j]
     for i in range(m, -(-m // ROWS) * ROWS):
         for j in range(C.shape[1]):
             C[i, j] = HUGE
-    if coarse.shape[0] > 0:
-        for i in range(-(-m // ROWS) * ROWS):
-            for j in range(C.shape[1]):
-                coarse[i, j] = C[i, j]
+            if coarse.shape[0] > 0:
+                coarse[i, j] = HUGE
 
 
 @shared(NODES, MATRIX, INT, INT, INT, VECTOR, VECTOR, VECTOR, INT, allocates=False)
@@ -227,7 +237,7 @@ def transport_each(
                     F[k, rows_of_r[x]] = G[k, rows_of_r[x]] = 0.0
                 moves[k, 0, r.size] = -1
             continue
-        turned = m > n
+        turned = m > TURN * n
         if turned:
             rows, columns, a, b, m, n = columns, rows, b, a, n, m
         first = -(-m // LINE) * LINE
