@@ -17,8 +17,8 @@ def test_two_transforms():
     rows, index = np.flatnonzero(r), np.array([0, 2, 3, 7])
     bound, there = np.zeros(4), np.zeros(6)
     two_transforms(
-        M, rows, r[rows], *sparse_rows(Y), index, g, 0.01, r, there, np.empty(6, np.int64),
-        np.empty(6), bound,
+        np.ascontiguousarray(M[rows].T), rows, r[rows], *sparse_rows(Y), index, g, 0.01, r, there,
+        np.empty(rows.size), np.empty(rows.size), bound,
     )  # fmt: skip
     assert not there.any()
     for k, c in enumerate(Y[index]):

@@ -27,6 +27,7 @@ __all__ = ["Bounds", "Cascade"]
 
 PLANES, NOTHING = "planes", ()
 _MANY = 1000  #: candidates from which projections are worth their preparation
+_SHARP = 4  #: potentials of a round that are transformed twice: what others add is little
 _ALONE = 2  #: planes of the nearest candidates that are used before the others
 
 
@@ -121,9 +122,9 @@ class Bounds:
             planes = [self._plane(task, found.f[k], float(found.lam[k])) for k in some]
             self._cascade.candidates.raise_bounds(survivors, [x for x in planes if x is not None])
             ranking.drop(survivors)
-            if self._transforms is not None and task.member.lam == np.inf:
-                for k in some:
-                    self._transforms.raise_bounds(survivors, found.f[k])
+        if self._transforms is not None and task.member.lam == np.inf:
+            for k in order[:_SHARP]:
+                self._transforms.raise_bounds(survivors, found.f[k])
                 ranking.drop(survivors)
 
     def _plane(self, task: Prepared, f: Array, lam: float) -> Plane | None:

@@ -36,22 +36,22 @@ class Transforms:
 
     def __init__(self, M: Array, top: float, r: Array, candidates: Candidates) -> None:
         assert candidates.sparse is not None
-        self._M, self._top, self._rows = M, top, candidates.sparse
+        self._top, self._rows = top, candidates.sparse
         self._bins = np.flatnonzero(r)
         self._r, self._here = r[self._bins], np.array(r)
         self._costs = np.ascontiguousarray(M[self._bins])
-        self._there, self._left = np.zeros(r.size), np.empty(r.size)
-        self._columns = np.empty(r.size, np.int64)
+        self._to_query = np.ascontiguousarray(self._costs.T)
+        self._there, self._scratch = np.zeros(r.size), np.empty((2, self._bins.size))
         self._terms = self._bins.size + candidates.sparse.most
 
     def raise_bounds(self, survivors: Survivors, f: Array | None) -> None:
         """Raise what is known of survivors to what a potential proves; None stands for 0."""
-        g = np.empty(self._M.shape[1])
+        g = np.empty(self._here.size)
         f = np.zeros(self._bins.size) if f is None else f
         hard_transform(self._costs, f - self._r @ f, g)
         largest = 2.0 * float(np.abs(g).max()) + self._top
         margin = 4.0 * rounding_of(self._terms) * largest + BENT * self._top
         two_transforms(
-            self._M, self._bins, self._r, *self._rows, survivors.index, g, margin, self._here,
-            self._there, self._columns, self._left, survivors.bound,
+            self._to_query, self._bins, self._r, *self._rows, survivors.index, g, margin,
+            self._here, self._there, *self._scratch, survivors.bound,
         )  # fmt: skip
