@@ -18,15 +18,16 @@ __all__ = ["two_transforms"]
 @compiled
 def two_transforms(
     T: Array, rows: Array, r: Array, start: Array, bins: Array, mass: Array, index: Array,
-    g: Array, margin: float, here: Array, there: Array, least: Array, nearest: Array, bound: Array,
+    g: Array, margin: float, here: Array, there: Array, least: Array, bound: Array,
 ) -> None:  # fmt: skip
     """Raise ``bound_k`` to what ``g`` and its transform prove for histogram ``index_k``.
 
     Parameters
     ----------
-    T : ndarray, shape (d, m)
-        Costs, a metric: from each bin to the ``m`` bins with mass of the query.
-    rows, r : ndarray, shape (m,)
+    T : ndarray, shape (d, width)
+        Costs, a metric: from each bin to the bins with mass of the query, filled up with any
+        numbers to whole vectors.
+    rows, r : ndarray
         These bins, and their masses.
     start, bins, mass : ndarray
         The others in compressed rows.
@@ -36,15 +37,14 @@ def two_transforms(
         Taken off every bound.
     here : ndarray, shape (d,)
         The query on all bins.
-    there, least, nearest : ndarray, shapes (d,), (m,) and (m,)
+    there, least : ndarray, shapes (d,) and (width,)
         Scratch; ``there`` is zero, and is left so.
     """
-    m = rows.size
     for k in range(index.size):
         begin, end = start[index[k]], start[index[k] + 1]
-        for p in range(m):
-            least[p], nearest[p] = np.inf, np.inf
-        total, other, moves = 0.0, 0.0, False
+        for p in range(least.size):
+            least[p] = np.inf
+        total, moves = 0.0, False
         for e in range(begin, end):
             j = bins[e]
             there[j] = mass[e]
@@ -52,15 +52,11 @@ def two_transforms(
             if more > 0.0:
                 moves, potential, line = True, g[j], T[j]
                 total += more * potential
-                for p in range(m):
+                for p in range(least.size):
                     least[p] = lesser(least[p], line[p] - potential)
-                    nearest[p] = lesser(nearest[p], line[p])
         if moves:
-            for p in range(m):
-                more = r[p] - there[rows[p]]
-                if more > 0.0:
-                    total += more * least[p]
-                    other += more * nearest[p]
-            bound[k] = max(bound[k], max(total, other) - margin)
+            for p in range(rows.size):
+                total += max(r[p] - there[rows[p]], 0.0) * least[p]
+            bound[k] = max(bound[k], total - margin)
         for e in range(begin, end):
             there[bins[e]] = 0.0

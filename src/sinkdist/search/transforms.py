@@ -20,38 +20,42 @@ from __future__ import annotations
 import numpy as np
 
 from sinkdist.kernels.compiled import Array
-from sinkdist.kernels.planes import hard_transform
 from sinkdist.kernels.transforms import two_transforms
 from sinkdist.search.candidates import Candidates, Survivors
 from sinkdist.solution.certificates import rounding_of
 from sinkdist.solvers.compiled.simplex.pairs import BENT
+from sinkdist.solvers.explored import Plane
 
 __all__ = ["Transforms"]
 
 NAME = "two transforms"
+_LANES = 8  #: numbers that are computed at once
 
 
 class Transforms:
     """The bound for one query."""
 
-    def __init__(self, M: Array, top: float, r: Array, candidates: Candidates) -> None:
+    def __init__(self, costs: Array, top: float, r: Array, candidates: Candidates) -> None:
         assert candidates.sparse is not None
         self._top, self._rows = top, candidates.sparse
         self._bins = np.flatnonzero(r)
-        self._r, self._here = r[self._bins], np.array(r)
-        self._costs = np.ascontiguousarray(M[self._bins])
-        self._to_query = np.ascontiguousarray(self._costs.T)
-        self._there, self._scratch = np.zeros(r.size), np.empty((2, self._bins.size))
+        self._r, self._here, self._there = r[self._bins], np.array(r), np.zeros(r.size)
+        width = -(-self._bins.size // _LANES) * _LANES
+        self._to_query = np.zeros((r.size, width))
+        self._to_query[:, : self._bins.size] = costs.T
+        self._least = np.empty(width)
         self._terms = self._bins.size + candidates.sparse.most
 
-    def raise_bounds(self, survivors: Survivors, f: Array | None) -> None:
-        """Raise what is known of survivors to what a potential proves; None stands for 0."""
-        g = np.empty(self._here.size)
-        f = np.zeros(self._bins.size) if f is None else f
-        hard_transform(self._costs, f - self._r @ f, g)
+    def begin(self, survivors: Survivors, plane: Plane) -> None:
+        """Raise what is known of survivors to what no potential, and that of a plane, prove."""
+        self.raise_bounds(survivors, np.zeros(self._here.size))
+        self.raise_bounds(survivors, plane.g)
+
+    def raise_bounds(self, survivors: Survivors, g: Array) -> None:
+        """Raise what is known of survivors to what a potential of all bins proves."""
         largest = 2.0 * float(np.abs(g).max()) + self._top
         margin = 4.0 * rounding_of(self._terms) * largest + BENT * self._top
         two_transforms(
             self._to_query, self._bins, self._r, *self._rows, survivors.index, g, margin,
-            self._here, self._there, *self._scratch, survivors.bound,
+            self._here, self._there, self._least, survivors.bound,
         )  # fmt: skip
