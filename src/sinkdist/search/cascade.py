@@ -27,7 +27,7 @@ __all__ = ["Bounds", "Cascade"]
 
 PLANES, NOTHING = "planes", ()
 _MANY = 1000  #: candidates from which projections are worth their preparation
-_SHARP = 4  #: potentials of a round that are transformed twice: what others add is little
+_SHARP = 10  #: potentials of a round that are transformed twice
 _ALONE = 2  #: planes of the nearest candidates that are used before the others
 
 
