@@ -6,7 +6,13 @@ pytest.importorskip("sklearn")
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sinkdist.learn import TransportKernel, TransportNeighborsClassifier, TransportSVC
+from sinkdist.learn import (
+    TransportKernel,
+    TransportNeighborsClassifier,
+    TransportNeighborsRegressor,
+    TransportNeighborsTransformer,
+    TransportSVC,
+)
 
 NO_MASS = "some of its rows are 0 everywhere, which are no histograms"
 NEGATIVE = "its data are negative, whatever the tags say"
@@ -18,6 +24,8 @@ ESTIMATORS = [
     TransportKernel(),
     TransportSVC(),
     TransportNeighborsClassifier(),
+    TransportNeighborsRegressor(),
+    TransportNeighborsTransformer(),
     TransportSVC(distance="chi2"),
     TransportKernel(distance="precomputed"),
     TransportSVC(distance="precomputed"),

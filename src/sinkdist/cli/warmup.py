@@ -75,12 +75,30 @@ def _grounds(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
     total_variation_of_many(X, X)
 
 
+def _search(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
+    """Nearest neighbours: all bounds, dense and sparse."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    import sinkdist as sd
+
+    few = X * (X >= np.partition(X, -9, axis=1)[:, -9:-8])
+    few /= few.sum(axis=1, keepdims=True)
+    for rows in (X, csr_array(few)):
+        sd.neighbors(rows[:2], rows, ground=M, k=2, lam=float("inf"), workers=1)
+    sd.neighbors(X[:2], X, ground=M, k=2, alpha=0.1, workers=1)
+    pixels = np.random.default_rng(0).dirichlet(np.ones(16), 1000).astype(X.dtype)
+    pixels /= pixels.sum(axis=1, keepdims=True)
+    sd.neighbors(pixels[:1], pixels, ground=sd.Ground.grid(4, 4), k=1, lam=float("inf"), workers=1)
+
+
 CALLS: dict[str, Call] = {
     "pairs at a small lam": _pairs_at(9.0),
     "pairs at a large lam": _pairs_at(2000.0),
     "other verbs": _verbs,
     "the hard constraint": _constrained,
     "grounds and classic distances": _grounds,
+    "nearest neighbours": _search,
 }
 
 

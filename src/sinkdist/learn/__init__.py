@@ -5,6 +5,9 @@
     TransportKernel (kernel.py)                  histograms to exp(-d/t), positive semi-definite
     TransportSVC (svc.py)                        libsvm on that kernel
     TransportNeighborsClassifier (neighbors.py)  the nearest histograms vote
+    TransportNeighborsRegressor (regressor.py)   the mean of their targets
+    TransportNeighborsTransformer (transformer.py)  the sparse graph of nearest histograms
+      |-- searching.py    the nearest training rows, for these three
       |-- estimator.py    what they share: reading rows, distances to the training set
       |-- distance_spec.py   which distance: all that decides a number
       |-- hashed_rows.py     rows known by their content
@@ -23,13 +26,17 @@ with needs_extra("learn", "sinkdist.learn"):
 from sinkdist.learn.cache import CacheInfo, DistanceCache, distance_cache
 from sinkdist.learn.kernel import TransportKernel
 from sinkdist.learn.neighbors import TransportNeighborsClassifier
+from sinkdist.learn.regressor import TransportNeighborsRegressor
 from sinkdist.learn.svc import TransportSVC
+from sinkdist.learn.transformer import TransportNeighborsTransformer
 
 __all__ = [
     "CacheInfo",
     "DistanceCache",
     "TransportKernel",
     "TransportNeighborsClassifier",
+    "TransportNeighborsRegressor",
+    "TransportNeighborsTransformer",
     "TransportSVC",
     "distance_cache",
 ]
