@@ -82,7 +82,7 @@ def _search(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
 
     import sinkdist as sd
 
-    few = X * (X >= np.partition(X, -9, axis=1)[:, -9:-8])
+    few = X * (np.partition(X, -9, axis=1)[:, -9:-8] <= X)
     few /= few.sum(axis=1, keepdims=True)
     for rows in (X, csr_array(few)):
         sd.neighbors(rows[:2], rows, ground=M, k=2, lam=float("inf"), workers=1)
