@@ -14,6 +14,8 @@ from sinkdist.kernels.minimum import lesser
 
 __all__ = ["two_transforms"]
 
+HUGE = np.float32(1e38)
+
 
 @compiled
 def two_transforms(
@@ -24,7 +26,7 @@ def two_transforms(
 
     Parameters
     ----------
-    T : ndarray, shape (d, width)
+    T : ndarray of float32, shape (d, width)
         Costs, a metric: from each bin to the bins with mass of the query, filled up with any
         numbers to whole vectors.
     rows, r : ndarray
@@ -37,20 +39,20 @@ def two_transforms(
         Taken off every bound.
     here : ndarray, shape (d,)
         The query on all bins.
-    there, least : ndarray, shapes (d,) and (width,)
+    there, least : ndarray, shapes (d,) and (width,), the second of float32
         Scratch; ``there`` is zero, and is left so.
     """
     for k in range(index.size):
         begin, end = start[index[k]], start[index[k] + 1]
         for p in range(least.size):
-            least[p] = np.inf
+            least[p] = HUGE
         total, moves = 0.0, False
         for e in range(begin, end):
             j = bins[e]
             there[j] = mass[e]
             more = mass[e] - here[j]
             if more > 0.0:
-                moves, potential, line = True, g[j], T[j]
+                moves, potential, line = True, np.float32(g[j]), T[j]
                 total += more * potential
                 for p in range(least.size):
                     least[p] = lesser(least[p], line[p] - potential)
