@@ -32,6 +32,8 @@ ELSEWHERE = {
     "learn/estimator.py": "learn/test_learn.py",
     "learn/kernel.py": "learn/test_learn.py",
     "learn/neighbors.py": "learn/test_learn.py",
+    "learn/regressor.py": "learn/test_searching.py",
+    "learn/transformer.py": "learn/test_searching.py",
     "learn/svc.py": "learn/test_learn.py",
     "errors.py": "behaviour/test_errors.py",
     "version.py": "behaviour/test_packaging.py",

@@ -83,6 +83,23 @@ def _means(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
         sd.barycenter(X[:3], ground=M, lam=lam, max_iter=8, debiased=False, workers=1)
 
 
+def _search(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
+    """Nearest neighbours: all bounds, dense and sparse."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    import sinkdist as sd
+
+    few = X * (np.partition(X, -9, axis=1)[:, -9:-8] <= X)
+    few /= few.sum(axis=1, keepdims=True)
+    for rows in (X, csr_array(few)):
+        sd.neighbors(rows[:2], rows, ground=M, k=2, lam=float("inf"), workers=1)
+    sd.neighbors(X[:2], X, ground=M, k=2, alpha=0.1, workers=1)
+    pixels = np.random.default_rng(0).dirichlet(np.ones(16), 1000).astype(X.dtype)
+    pixels /= pixels.sum(axis=1, keepdims=True)
+    sd.neighbors(pixels[:1], pixels, ground=sd.Ground.grid(4, 4), k=1, lam=float("inf"), workers=1)
+
+
 CALLS: dict[str, Call] = {
     "pairs at a small lam": _pairs_at(9.0),
     "pairs at a large lam": _pairs_at(2000.0),
@@ -90,6 +107,7 @@ CALLS: dict[str, Call] = {
     "the hard constraint": _constrained,
     "grounds and classic distances": _grounds,
     "barycentres": _means,
+    "nearest neighbours": _search,
 }
 
 
