@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 import sinkdist as sd
-from sinkdist.learn import TransportKMeans, TransportKMedoids
+from sinkdist.learn import TransportKMeans
 from sinkdist_paper.mnist import training_set
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -100,7 +100,6 @@ def draw_clusters(n=1000):
     ground = sd.Ground.grid(SIDE, SIDE).scaled()
     models = {
         "k-means\non pixels": KMeans(10, n_init=1, random_state=0),
-        "medoids,\nexact EMD": TransportKMedoids(10, ground, lam=np.inf, random_state=0),
         "barycentres,\nlam = 20": TransportKMeans(10, ground, lam=20, random_state=0, verbose=1),
     }
     rows, names = [], []
