@@ -42,6 +42,21 @@ def test_costs_are_read_in_bands(monkeypatch):
     np.testing.assert_array_equal(ByLogSums(GROUND, 5.0).forward(V), whole)
 
 
+def test_bins_without_mass_are_left_out():
+    occupied = np.zeros(9, bool)
+    occupied[[0, 2, 3, 8]] = True
+    L = np.where(occupied, V, NONE)
+    trimmed, whole = (ByProducts(GROUND, 30.0, np.dtype(float), x) for x in (occupied, None))
+    assert trimmed._part.shape == (6, 4) and whole._part.shape == (6, 9)
+    np.testing.assert_allclose(trimmed.forward(L), whole.forward(L), 1e-12)
+    np.testing.assert_allclose(trimmed.own(V), whole.forward(V), 1e-12)
+    found, right = (x.backward(U, np.ones((4, 9))) for x in (trimmed, whole))
+    np.testing.assert_allclose(found[:, occupied], right[:, occupied], 1e-12)
+    assert (found[:, ~occupied] == 0.0).all()
+    nearly = ByProducts(GROUND, 30.0, np.dtype(float), np.arange(9) > 0)
+    assert nearly._part.shape == (6, 9)  # not worth a copy
+
+
 @pytest.mark.parametrize(
     ("dtype", "lam", "kind", "used"),
     [

@@ -13,12 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.ground import Ground
+from sinkdist.ground.gibbs import Gibbs
+from sinkdist.ground.operator import KernelOperator
 from sinkdist.kernels.log_sums import log_sums
 
 __all__ = ["ByLogSums", "ByProducts", "Smoothing", "smoothing_of"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
+_WORTHWHILE = 0.85  # part of the bins, from which leaving out the others is worth a copy
 _BAND = 1 << 22  # bytes of costs at a time: a piece of the matrix that stays in the cache
 
 
@@ -35,31 +38,61 @@ class Smoothing(Protocol):
     def backward(self, L: Array, wanted: Array) -> Array:
         """``log(K^T exp(l))`` for every row, at least on bins where `wanted` is positive."""
 
+    def own(self, L: Array) -> Array:
+        """`forward` for rows that may have mass in any bin, as barycentres have."""
+
 
 class ByProducts:
     """Matrix products, each row scaled to a largest entry of 1.
 
     The kernel holds no entry below ``exp(-600)`` (`KernelOperator.fits`), so no sum underflows, and
-    what underflows in a row is too small for any sum.
+    what underflows in a row is too small for any sum. Bins where no histogram has mass are left out
+    of a dense kernel.
+
+    Parameters
+    ----------
+    ground, lam, dtype
+        Of the kernel.
+    occupied : ndarray of bool, optional
+        The bins where any histogram has mass.
     """
 
-    def __init__(self, ground: Ground, lam: float, dtype: np.dtype[Any]) -> None:
-        self._kernel = ground.gibbs(lam, dtype)
+    def __init__(
+        self, ground: Ground, lam: float, dtype: np.dtype[Any], occupied: Array | None = None
+    ) -> None:
         self.dtype = dtype
+        self._whole = self._part = ground.gibbs(lam, dtype)
+        self._columns: Array | None = None
+        if occupied is None or not isinstance(self._whole, Gibbs):
+            return
+        columns = np.flatnonzero(occupied)
+        if columns.size <= _WORTHWHILE * occupied.size:
+            self._columns = columns
+            self._part = Gibbs(ground.block(None, columns), lam, dtype, ground.max)
 
     def forward(self, L: Array) -> Array:
         """``log(K exp(l))`` for every row."""
-        return self._logarithms(L, self._kernel.apply)
+        return self._logarithms(L if self._columns is None else L[:, self._columns], self._part)
 
     def backward(self, L: Array, wanted: Array) -> Array:
-        """``log(K^T exp(l))`` for every row."""
-        return self._logarithms(L, self._kernel.apply_T)
+        """``log(K^T exp(l))`` for every row; 0 on bins where no histogram has mass."""
+        found = self._logarithms(L, self._part, transposed=True)
+        if self._columns is None:
+            return found
+        out = np.zeros((len(L), self._whole.shape[1]), self.dtype)
+        out[:, self._columns] = found
+        return out
+
+    def own(self, L: Array) -> Array:
+        """``log(K exp(l))`` for rows with mass anywhere."""
+        return self._logarithms(L, self._whole)
 
     @staticmethod
-    def _logarithms(L: Array, apply: Any) -> Array:
+    def _logarithms(L: Array, kernel: KernelOperator, *, transposed: bool = False) -> Array:
         top = L.max(axis=1, keepdims=True)
         work = np.subtract(L, top)
-        product: Array = apply(np.exp(work, out=work))
+        np.exp(work, out=work)
+        product = kernel.apply_T(work) if transposed else kernel.apply(work)
         np.log(product, out=product)
         product += top
         return product
@@ -92,17 +125,21 @@ class ByLogSums:
             self._sum(costs, L, wanted[:, band], out, band)
         return out
 
+    own = forward
+
     def _sum(self, costs: Array, L: Array, wanted: Array, out: Array, band: Array) -> None:
         part = np.zeros((len(L), len(costs)))
         log_sums(costs, self._lam, L, np.ascontiguousarray(wanted, np.float64), part)
         out[:, band] = part
 
 
-def smoothing_of(ground: Ground, lam: float, dtype: np.dtype[Any]) -> Smoothing:
+def smoothing_of(
+    ground: Ground, lam: float, dtype: np.dtype[Any], occupied: Array | None = None
+) -> Smoothing:
     """By products where the kernel fits in the dtype, or else in float64; by sums otherwise."""
     for kind in (dtype, np.dtype(np.float64)):
         if ground.gibbs(lam, kind).fits:
-            return ByProducts(ground, lam, kind)
+            return ByProducts(ground, lam, kind, occupied)
     return ByLogSums(ground, lam)
 
 
