@@ -15,7 +15,7 @@ import argparse
 import math
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from benchmarks.problems import digits, mnist
 ACCURACY = 1e-5  #: of a value, relatively
 SAMPLE = 12  #: pairs that the peer solves
 PENALTIES = (0.1, 1.0, 10.0, 1000.0)
-CAPS = (10, 30, 100, 300, 1000, 3000, 10_000, 30_000)
+CAPS = (10, 30, 100, 300, 1000, 3000)
 
 
 def best_of(calls: list[Callable[[], Any]], turns: int = 3) -> list[float]:
@@ -85,13 +85,14 @@ def pot_seconds(X: Any, M: Any, lam: float, rho: float) -> tuple[float, int]:
         return (time.perf_counter() - start) / SAMPLE, cap if sum(good) >= 0.9 * SAMPLE else -cap
 
 
-def table(quick: bool) -> list[str]:
+def table(quick: bool) -> Iterator[str]:
     """All pairs at two strengths, with what a loop over POT would take."""
     heads = (
         "family", "lam", "penalty", "balanced, s", "unbalanced, s", "ratio", "POT loop, s",
         "POT / ours", "POT's cap",
     )  # fmt: skip
-    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    yield f"| {' | '.join(heads)} |"
+    yield "|---" * len(heads) + "|"
     for name, (shapes, counts) in families(quick).items():
         side = math.isqrt(shapes.shape[1])
         ground = sd.Ground.grid(side, side).scaled()
@@ -114,12 +115,11 @@ def table(quick: bool) -> list[str]:
             for rho, seconds in zip(PENALTIES, times, strict=True):
                 peer, cap = pot_seconds(counts, ground.matrix, lam, rho)
                 shown = f"{cap:,}" if cap > 0 else f"{-cap:,}, not accurate"
-                lines.append(
+                yield (
                     f"| {name}, {len(shapes)} | {lam:g} | {rho:g} | {base:.2f} | {seconds:.2f} | "
                     f"{seconds / base:.2f} | {peer * pairs:.1f} | {peer * pairs / seconds:.0f} | "
                     f"{shown} |"
                 )
-    return lines
 
 
 def sweeps() -> list[str]:
@@ -165,7 +165,8 @@ def main() -> None:
         f"the least cap from {caps} at which nine in ten of {SAMPLE} sampled values are within "
         f"{ACCURACY:g} of ours at tolerance 1e-12.\n"
     )
-    print("\n".join(table(quick)))
+    for line in table(quick):
+        print(line, flush=True)
     print(
         "\nSweeps of one pair of digits (totals 2 and 1, lam 9, tolerance 1e-6): the textbook's, "
         "and with the constants in closed form and over-relaxation.\n"

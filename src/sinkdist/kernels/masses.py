@@ -117,7 +117,8 @@ def violation(
     """``|u s - p e exp(tau)|_1``: how far marginals are from what they are pulled to.
 
     Infinite where a sum is not representable. ``ratio`` becomes what is pulled to over what there
-    is; also returned is how far from 1 it is: 0 where all are within CLOSER, 1 within CLOSE, else 2.
+    is. Also returned is how far from 1 it is: 0 where all are within CLOSER, 1 within CLOSE, else
+    2.
     """
     one_version()
     scale = math.exp(tau)
