@@ -27,6 +27,7 @@ from benchmarks.problems import digits, mnist
 ACCURACY = 1e-5  #: of a value, relatively
 SAMPLE = 12  #: pairs that the peer solves
 PENALTIES = (0.1, 1.0, 10.0, 1000.0)
+METHODS = ("sinkhorn", "sinkhorn_translation_invariant")
 CAPS = (10, 30, 100, 300, 1000, 3000)
 
 
@@ -52,44 +53,45 @@ def families(quick: bool) -> dict[str, Any]:
     return found
 
 
-def pot_seconds(X: Any, M: Any, lam: float, rho: float) -> tuple[float, int]:
-    """Seconds a pair takes POT, by the cap that is accurate enough for nine pairs of ten."""
+def pot_seconds(X: Any, M: Any, lam: float, rho: float) -> tuple[float, str]:
+    """Seconds a pair takes POT, by its quickest method and cap that are accurate enough."""
     import ot
 
     rng = np.random.default_rng(1)
     pairs = [tuple(rng.choice(len(X), 2, replace=False)) for _ in range(SAMPLE)]
     wanted = [sd.distance(X[i], X[j], M, lam=lam, mass_penalty=rho, tol=1e-12) for i, j in pairs]
 
-    def solve(i: int, j: int, cap: int) -> float:
+    def solve(i: int, j: int, method: str, cap: int) -> float:
         r, c = X[i], X[j]
         some, others = r > 0, c > 0
         r, c, costs = r[some], c[others], np.ascontiguousarray(M[np.ix_(some, others)])
         Q = np.outer(r, c) / math.sqrt(r.sum() * c.sum())
         return float(
             ot.unbalanced.sinkhorn_unbalanced2(
-                r, c, costs, 1 / lam, rho, method="sinkhorn_translation_invariant", c=Q,
-                numItermax=cap, stopThr=1e-14,
+                r, c, costs, 1 / lam, rho, method=method, c=Q, numItermax=cap, stopThr=1e-14
             )
-        )  # fmt: skip
+        )
 
+    best = math.inf, "none is accurate"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for cap in CAPS:
-            found = [solve(i, j, cap) for i, j in pairs]
-            good = [abs(a - b) <= ACCURACY * abs(b) for a, b in zip(found, wanted, strict=True)]
-            if sum(good) >= 0.9 * SAMPLE:
-                break
-        start = time.perf_counter()
-        for i, j in pairs:
-            solve(i, j, cap)
-        return (time.perf_counter() - start) / SAMPLE, cap if sum(good) >= 0.9 * SAMPLE else -cap
+        for method in METHODS:
+            for cap in CAPS:
+                start = time.perf_counter()
+                found = [solve(i, j, method, cap) for i, j in pairs]
+                seconds = (time.perf_counter() - start) / SAMPLE
+                near = np.abs(np.array(found) - wanted) <= ACCURACY * np.abs(wanted)
+                if np.count_nonzero(near) >= 0.9 * SAMPLE:
+                    best = min(best, (seconds, f"{method}, {cap:,}"))
+                    break
+    return best
 
 
 def table(quick: bool) -> Iterator[str]:
     """All pairs at two strengths, with what a loop over POT would take."""
     heads = (
         "family", "lam", "penalty", "balanced, s", "unbalanced, s", "ratio", "POT loop, s",
-        "POT / ours", "POT's cap",
+        "POT / ours", "POT's method and cap",
     )  # fmt: skip
     yield f"| {' | '.join(heads)} |"
     yield "|---" * len(heads) + "|"
@@ -113,8 +115,7 @@ def table(quick: bool) -> Iterator[str]:
                 calls.append(unequal)
             base, *times = best_of(calls, 2 if quick else 3)
             for rho, seconds in zip(PENALTIES, times, strict=True):
-                peer, cap = pot_seconds(counts, ground.matrix, lam, rho)
-                shown = f"{cap:,}" if cap > 0 else f"{-cap:,}, not accurate"
+                peer, shown = pot_seconds(counts, ground.matrix, lam, rho)
                 yield (
                     f"| {name}, {len(shapes)} | {lam:g} | {rho:g} | {base:.2f} | {seconds:.2f} | "
                     f"{seconds / base:.2f} | {peer * pairs:.1f} | {peer * pairs / seconds:.0f} | "
@@ -161,9 +162,9 @@ def main() -> None:
         f"# Unequal masses\n\n`{command}` on {processor()}, POT {version('POT')}.\n\n"
         "All pairs of one family, tolerance 1e-6, one thread. Balanced pairs are of histograms "
         "that sum to 1, unbalanced ones of the same with totals from 0.5 to 2. POT is "
-        "`sinkhorn_unbalanced2` (translation invariant) on the bins with mass of each pair, with "
-        f"the least cap from {caps} at which nine in ten of {SAMPLE} sampled values are within "
-        f"{ACCURACY:g} of ours at tolerance 1e-12.\n"
+        "`sinkhorn_unbalanced2` on the bins with mass of each pair, by the quicker of two methods "
+        f"with the least cap from {caps} at which nine in ten of {SAMPLE} sampled values are "
+        f"within {ACCURACY:g} of ours at tolerance 1e-12.\n"
     )
     for line in table(quick):
         print(line, flush=True)
