@@ -173,12 +173,11 @@ def test_large_blocks_are_pairs():
 
 
 def test_certificates_and_errors_are_those_of_the_plan():
-    for lam, rho, tol in (
-        (9.0, (1.0, 1.0), None),
-        (9.0, (0.1, 50.0), 1e-3),
-        (600.0, (1.0, 1.0), None),
+    cases = (
+        (9.0, (1.0, 1.0), None), (9.0, (0.1, 50.0), 1e-3), (600.0, (1.0, 1.0), None),
         (9.0, (math.inf, 1.0), 1e-2),
-    ):
+    )  # fmt: skip
+    for lam, rho, tol in cases:
         s = sd.solve(r, c, GROUND, lam=lam, mass_penalty=rho, tol=tol)
         P = s.plan
         f, g = s.potentials

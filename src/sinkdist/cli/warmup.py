@@ -61,6 +61,16 @@ def _constrained(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
     sd.pairwise(X[:4], ground=M, alpha=0.1, workers=1)
 
 
+def _masses(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
+    """Marginals held by a penalty: one pair, pairs one by one, and a block."""
+    import sinkdist as sd
+
+    sd.solve(X[0], X[1], M, lam=9.0, mass_penalty=1.0)
+    sd.pairwise(X, ground=M, lam=9.0, mass_penalty=1.0, workers=1)
+    few = X[:3, :9] / X[:3, :9].sum(axis=1, keepdims=True)
+    sd.pairwise(few, ground=M[:9, :9], lam=9.0, mass_penalty=1.0, workers=1)
+
+
 def _grounds(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
     """Checks of costs, the exact distance, and the classic distances."""
     import sinkdist as sd
@@ -105,6 +115,7 @@ CALLS: dict[str, Call] = {
     "pairs at a large lam": _pairs_at(2000.0),
     "other verbs": _verbs,
     "the hard constraint": _constrained,
+    "unequal masses": _masses,
     "grounds and classic distances": _grounds,
     "barycentres": _means,
     "nearest neighbours": _search,

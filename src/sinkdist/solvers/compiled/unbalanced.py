@@ -139,23 +139,24 @@ def scale_pair(
     for _ in range(sweeps):
         w = state[OMEGA]
         row_sums(K, v, s[:m])
-        error = violation(s[:m], r, u, e, tau[0])  # of relaxed rows; finite where sums are
+        error, far = violation(s[:m], r, u, e, tau[0], work[:m])
         if not error < 1e300:
             return OVERFLOW, np.inf
         if w == 1.0:
             error = 0.0
         pull, _ = update(
-            s[:m], r, x, e, u, law[POWER1], law[INVERSE1], tau[0], w, work[:m], exponents[:m]
+            s[:m], r, x, e, u, law[POWER1], law[INVERSE1], tau[0], w, far, work[:m], exponents[:m]
         )
         sums_of_columns(K, u, s[:n])
-        error += violation(s[:n], c, v, h, tau[1])
+        columns, far = violation(s[:n], c, v, h, tau[1], work[:n])
+        error += columns
         if not error < 1e300:
             return OVERFLOW, np.inf
         act = decide(state, error, tol, limit)
         if act == CONVERGED:
             return CONVERGED, error
         other, mass = update(
-            s[:n], c, y, h, v, law[POWER2], law[INVERSE2], tau[1], w, work[:n], exponents[:n]
+            s[:n], c, y, h, v, law[POWER2], law[INVERSE2], tau[1], w, far, work[:n], exponents[:n]
         )
         settle(law, log_t, pull, other, mass, y, v, h, tau)
         if act != RUNNING:
@@ -175,9 +176,9 @@ def rows_exact(
     one_version()
     m, n = K.shape
     row_sums(K, v, s[:m])
-    update(s[:m], r, x, e, u, law[POWER1], law[INVERSE1], tau[0], 1.0, work[:m], exponents[:m])
+    update(s[:m], r, x, e, u, law[POWER1], law[INVERSE1], tau[0], 1.0, 2.0, work[:m], exponents[:m])
     sums_of_columns(K, u, s[:n])
-    return violation(s[:n], c, v, h, tau[1])
+    return violation(s[:n], c, v, h, tau[1], work[:n])[0]
 
 
 def scratch_for(R: Array, C: Array) -> tuple[Array, Array, Array]:
@@ -298,20 +299,22 @@ def _row_step(
     """The rows of every pair, relaxed by its ``omega``; their error before, 0 where it is plain."""
     for k in range(S.shape[0]):
         r = R[k if R.shape[0] > 1 else 0]
-        error[k] = violation(S[k], r, U[k], E[k], tau[k, 0])
+        error[k], far = violation(S[k], r, U[k], E[k], tau[k, 0], work)
         if omega[k] == 1.0 and error[k] < np.inf:
             error[k] = 0.0
         pull[k], _ = update(
-            S[k], r, X[k], E[k], U[k], law[POWER1], law[INVERSE1], tau[k, 0], omega[k], work,
-            exponents,
+            S[k], r, X[k], E[k], U[k], law[POWER1], law[INVERSE1], tau[k, 0], omega[k], far,
+            work, exponents,
         )  # fmt: skip
 
 
 @compiled
-def _column_error(A: Array, C: Array, V: Array, H: Array, tau: Array, error: Array) -> None:
+def _column_error(
+    A: Array, C: Array, V: Array, H: Array, tau: Array, error: Array, work: Array
+) -> None:
     """Add the error of the columns."""
     for k in range(A.shape[0]):
-        error[k] += violation(A[k], C[k], V[k], H[k], tau[k, 1])
+        error[k] += violation(A[k], C[k], V[k], H[k], tau[k, 1], work)[0]
 
 
 @compiled
@@ -322,9 +325,10 @@ def _column_step(
     """The columns of every pair, and its best constants; a pair with ``omega`` 0 stays put."""
     for k in range(A.shape[0]):
         if omega[k] > 0.0:
+            _, far = violation(A[k], C[k], V[k], H[k], tau[k, 1], work)
             other, mass = update(
                 A[k], C[k], Y[k], H[k], V[k], law[POWER2], law[INVERSE2], tau[k, 1], omega[k],
-                work, exponents,
+                far, work, exponents,
             )  # fmt: skip
             settle(law, log_t[k], pull[k], other, mass, Y[k], V[k], H[k], tau[k])
 
@@ -368,14 +372,14 @@ class _Block:
 
     def rows(self, omega: Array) -> Array:
         """Half a sweep: rows, and the columns' error; the sums of the columns."""
-        m = self.K.shape[0]
+        m, n = self.K.shape
         S = self.V @ self.K.T
         _row_step(
             S, self.R, self.X, self.E, self.U, self.tau, self.law, omega, self.error, self.pull,
             self.work[:m], self.exponents[:m],
         )  # fmt: skip
         A: Array = self.U @ self.K
-        _column_error(A, self.C, self.V, self.H, self.tau, self.error)
+        _column_error(A, self.C, self.V, self.H, self.tau, self.error, self.work[:n])
         return A
 
     def columns(self, A: Array, omega: Array) -> None:
