@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.ground import Ground
+from sinkdist.inputs.arrays import is_sparse
 from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.inputs.messages import unmatched
@@ -28,6 +29,7 @@ __all__ = [
     "empty_rows",
     "matched",
     "pairs_at_once",
+    "stored_rows",
 ]
 
 Array = npt.NDArray[Any]
@@ -38,9 +40,9 @@ TILE_PAIRS = 512  #: solved together: enough for products at full speed, few eno
 _ROWS = 1 << 23  #: masses of the histograms of a batch, where bins are so many that it matters
 
 
-def pairs_at_once(ground: Ground) -> int:
-    """How many pairs a batch has: fewer where histograms are large."""
-    return max(1, min(TILE_PAIRS, _ROWS // max(ground.shape)))
+def pairs_at_once(ground: Ground, sparse: bool = False) -> int:
+    """How many pairs a batch has: fewer where histograms are large, and not sparse."""
+    return TILE_PAIRS if sparse else max(1, min(TILE_PAIRS, _ROWS // max(ground.shape)))
 
 
 def matched(
@@ -59,10 +61,11 @@ def matched(
     )
     full = np.flatnonzero(~(empty_rows(R) | empty_rows(C)))
 
+    rows_of = dense_rows if task.ground.is_dense else stored_rows
+
     def work(chosen: Array) -> None:
-        left = dense_rows(R, None if R.is_vector else chosen)
-        right = dense_rows(C, None if C.is_vector else chosen)
-        right = right if len(right) == chosen.size else right.repeat(chosen.size, 0)
+        left = rows_of(R, None if R.is_vector else chosen)
+        right = rows_of(C, np.zeros(chosen.size, int) if C.is_vector else chosen)
         part = solve_batch(task, left, right)
         if postprocess is not None:
             first = np.zeros(1, int) if R.is_vector else chosen
@@ -70,7 +73,13 @@ def matched(
         answers.put_tile(chosen, part)
         counter.add(chosen.size, Tally.of(part.status, part.error))
 
-    size = min(pairs_at_once(task.ground), -(-full.size // workers)) or 1
+    size = (
+        min(
+            pairs_at_once(task.ground, is_sparse(R.rows) and is_sparse(C.rows)),
+            -(-full.size // workers),
+        )
+        or 1
+    )
     tiles = (full[k : k + size] for k in range(0, full.size, size))
     with counting(progress, full.size, SHORT) as counter:
         threads.run(tiles, work, workers, task.stop)
@@ -86,6 +95,11 @@ def coincide(R: Histograms, C: Histograms) -> Array:
 def dense_rows(family: Histograms, index: Array | None) -> Array:
     """Dense rows; None for all of them."""
     return family.dense(slice(None) if index is None else index)
+
+
+def stored_rows(family: Histograms, index: Array | None) -> Any:
+    """Rows as they are stored, dense or CSR: for bins that are many."""
+    return family.rows if index is None else family.rows[index]
 
 
 def empty_rows(family: Histograms) -> Array:
