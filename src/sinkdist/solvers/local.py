@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from sinkdist.ground.memory import require_memory
 from sinkdist.kernels.compiled import Array
 from sinkdist.solvers.bins import dense_rows
 from sinkdist.solvers.outcome import Answers, Outcome
@@ -18,6 +19,7 @@ from sinkdist.solvers.prepared import Prepared
 __all__ = ["MOST_COSTS", "Part", "part_of", "solve_on_part", "used_bins"]
 
 MOST_COSTS = 1 << 22  #: between the bins of a tile; one with more is cut into quarters
+_COPIES = 4  #: of the costs that solvers hold: a kernel, work space
 _LITTLE_MORE = 4.0  #: times the costs between all bins that are used: then both sides have them
 
 
@@ -34,6 +36,11 @@ class Part:
 
     def __init__(self, task: Prepared, rows: Array, columns: Array) -> None:
         self.rows, self.columns, self.shape = rows, columns, task.ground.shape
+        require_memory(
+            _COPIES * rows.size, columns.size,
+            f"The matrix between {rows.size:,} and {columns.size:,} bins with mass",
+            "costs and work space",
+        )  # fmt: skip
         ground = task.ground.on(rows, columns)
         assert task.local is not None
         self.task = task._replace(ground=ground, **task.member._operators(ground, *task.local))
