@@ -300,8 +300,9 @@ def write(found):
     old = dict(part.split("\n", 1) for part in path.read_text(encoding="utf-8").split("\n## ")[1:])
     head = (
         f"# Large grids\n\nsinkdist {sd.__version__}, one thread unless it says two, DOTmark "
-        f"images on the unit square, L1 error of both marginals at most {TOL:g} unless it says otherwise, "
-        "checked by direct sums. Each part is a run of `python -m benchmarks.grids --parts NAME`.\n"
+        "images on the unit square, L1 error of both marginals at most "
+        f"{TOL:g} unless it says otherwise, checked by direct sums. "
+        "Each part is a run of `python -m benchmarks.grids --parts NAME`.\n"
     )
     date = time.strftime("%Y-%m-%d")
     new = old | {name: f"\n{date}.\n\n" + "\n".join(lines) for name, lines in found.items()}
