@@ -75,12 +75,27 @@ def _grounds(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
     total_variation_of_many(X, X)
 
 
+def _large_grids(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
+    """Pairs on grids without a matrix, with their bounds."""
+    import numpy as np
+
+    import sinkdist as sd
+
+    r, c = (np.tile(x, 4) / 4 for x in X[:2].astype(float) + 1e-3 / X.shape[1])
+    r, c = r / r.sum(), c / c.sum()
+    for metric, lams in (("sqeuclidean", (0.05, 1.0, 5.0, 100.0)), ("cityblock", (0.1, 30.0))):
+        ground = sd.Ground.grid(24, 40, metric=metric)
+        for lam in lams:
+            _ = sd.solve(r, c, ground, lam=lam, tol=1e-3, max_iter=20).emd_bounds
+
+
 CALLS: dict[str, Call] = {
     "pairs at a small lam": _pairs_at(9.0),
     "pairs at a large lam": _pairs_at(2000.0),
     "other verbs": _verbs,
     "the hard constraint": _constrained,
     "grounds and classic distances": _grounds,
+    "large grids": _large_grids,
 }
 
 
