@@ -71,6 +71,7 @@ ELSEWHERE = {
     "solution/reductions.py": "solution/test_solution_arrays.py",
     "pairs/all_pairs.py": "behaviour/test_verbs.py",
     "pairs/matched.py": "behaviour/test_verbs.py",
+    "pairs/tile_part.py": "ground/test_on_demand.py",
     "pairs/job.py": "scale/test_store.py",
     "pairs/mass_debiasing.py": "behaviour/test_masses.py",
     "solution/mass_evidence.py": "behaviour/test_masses.py",

@@ -148,6 +148,14 @@ def test_plans_by_rows_and_the_map_they_make(problem):
     np.testing.assert_allclose(s.transport_map(places[:, :1])[some], found[some, :1], rtol=1e-12)
 
 
+def test_paths(problem):
+    ground, dense, (r, c, _) = problem
+    lams = [30.0, 3.0, 9.0]
+    found, wanted = (sd.path(r, c, G, lams, tol=1e-8) for G in (ground, dense))
+    assert [s.lam for s in found] == lams and all(s.converged for s in found)
+    np.testing.assert_allclose([s.value for s in found], [s.value for s in wanted], rtol=1e-6)
+
+
 def test_sweeps_by_name(problem):
     ground, dense, (r, c, _) = problem
     for name in ("plain", "log", "newton"):

@@ -110,6 +110,20 @@ def _search(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
     sd.neighbors(pixels[:1], pixels, ground=sd.Ground.grid(4, 4), k=1, lam=float("inf"), workers=1)
 
 
+def _large_grids(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
+    """Pairs on grids without a matrix, with their bounds."""
+    import numpy as np
+
+    import sinkdist as sd
+
+    r, c = (np.tile(x, 4) / 4 for x in X[:2].astype(float) + 1e-3 / X.shape[1])
+    r, c = r / r.sum(), c / c.sum()
+    for metric, lams in (("sqeuclidean", (0.05, 1.0, 5.0, 100.0)), ("cityblock", (0.1, 30.0))):
+        ground = sd.Ground.grid(24, 40, metric=metric)
+        for lam in lams:
+            _ = sd.solve(r, c, ground, lam=lam, tol=1e-3, max_iter=20).emd_bounds
+
+
 CALLS: dict[str, Call] = {
     "pairs at a small lam": _pairs_at(9.0),
     "pairs at a large lam": _pairs_at(2000.0),
@@ -119,6 +133,7 @@ CALLS: dict[str, Call] = {
     "grounds and classic distances": _grounds,
     "barycentres": _means,
     "nearest neighbours": _search,
+    "large grids": _large_grids,
 }
 
 
