@@ -96,9 +96,9 @@ def per_pair(case: Case, size: int) -> float:
     import sinkdist as sd
 
     at = np.random.default_rng(0).integers(case.rows.shape[0], size=size)
-    start = time.perf_counter()
+    start = time.process_time()
     sd.pairwise(case.queries[:2], case.rows[at], ground=case.ground, workers=1, **case.member)
-    return (time.perf_counter() - start) / (2 * size)
+    return (time.process_time() - start) / (2 * size)
 
 
 def pot_pair(case: Case) -> float | None:
@@ -111,9 +111,9 @@ def pot_pair(case: Case) -> float | None:
     for k in range(POT_PAIRS):
         r, c = _dense(case.queries, k % 2), _dense(case.rows, 97 * k)
         on, to = np.flatnonzero(r), np.flatnonzero(c)
-        start = time.perf_counter()
+        start = time.process_time()
         ot.emd2(r[on], c[to], np.ascontiguousarray(M[np.ix_(on, to)]))
-        total += time.perf_counter() - start
+        total += time.process_time() - start
     return total / POT_PAIRS
 
 
@@ -127,10 +127,10 @@ def prune(case: Case, vectors: Array) -> tuple[float, float]:
     for k in range(PRUNED):
         r = _dense(case.queries, k)
         on = np.flatnonzero(r)
-        start = time.perf_counter()
+        start = time.process_time()
         order = np.argsort(np.linalg.norm(means - r @ vectors, axis=1))
         relaxed = np.asarray(case.rows @ M[on].min(axis=0))
-        spent += time.perf_counter() - start
+        spent += time.process_time() - start
         first = order[:K]
         row = case.queries[[k]]
         near = np.sort(sd.pairwise(row, case.rows[first], ground=case.ground, **case.member)[0])
@@ -150,16 +150,16 @@ def measure_case(case: Case, quick: bool) -> tuple[list[Row], list[str]]:
     import sinkdist as sd
 
     n = case.rows.shape[0]
-    start = time.perf_counter()
+    start = time.process_time()
     index = sd.Index(case.rows, case.ground, **case.member)
-    built = time.perf_counter() - start
+    built = time.process_time() - start
     index.query(case.queries[:1], K, workers=1)  # compiles
     size = 50 if quick else SAMPLE
     per_pair(case, 4)
     before = per_pair(case, size)
-    start = time.perf_counter()
+    start = time.process_time()
     found = index.query(case.queries, K, workers=1)
-    took = (time.perf_counter() - start) / len(found)
+    took = (time.process_time() - start) / len(found)
     pair = 0.5 * (before + per_pair(case, size))
     rows = [Row(case.name, BRUTE, took, n * pair, case.target)]
     pot = pot_pair(case) if case.member.get("lam") == np.inf else None
@@ -191,7 +191,9 @@ def measure(quick: bool = False) -> Section:
     if not os.environ.get("SINKDIST_DATA"):
         return Section("search", TITLE, (), ("Skipped: SINKDIST_DATA names no folder.",))
     rows: list[Row] = []
-    remarks = [f"One thread; times per query; all pairs from a sample of {2 * SAMPLE}."]
+    remarks = [
+        f"One thread, processor time for each query; all pairs from a sample of {2 * SAMPLE:,}."
+    ]
     for case in cases(quick):
         more, said = measure_case(case, quick)
         rows += more

@@ -13,8 +13,8 @@ coupling of ``r'`` and ``c'`` costs at least ``<f', r'> + <g, c'>``. The potenti
 *Rounding.* All masses sum to at most 1, so sums are off by at most `rounding_of(n)` of the largest
 potential, which is at most that of ``g`` and the largest cost; a metric may violate triangles by
 `BENT` of the largest cost. Costs and potentials are read in single precision, which changes each,
-and their difference, by at most 2^-24 of the largest. The margin is four times the first and
-the last, and the second.
+and their difference, by at most 2^-24 of the largest. The margin is four times the first and the
+last, and the second.
 """
 
 from __future__ import annotations
