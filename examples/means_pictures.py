@@ -6,6 +6,7 @@ picture of ages reads ``demography/us_population_age_sex.npz`` in the folder tha
 names, and is left out without it.
 """
 
+import math
 import os
 import sys
 import time
@@ -14,9 +15,10 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.datasets import load_digits
 
 import sinkdist as sd
-from sinkdist.learn import TransportKMeans
+from sinkdist.learn import TransportKMeans, TransportKMedoids
 from sinkdist_paper.mnist import training_set
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -35,7 +37,8 @@ def mnist(n):
 
 def show(axes, image, title=None):
     """An image in black on white, its darkest pixel black."""
-    axes.imshow(image.reshape(SIDE, SIDE), cmap="gray_r", vmin=0.0)
+    side = math.isqrt(image.size)
+    axes.imshow(image.reshape(side, side), cmap="gray_r", vmin=0.0)
     axes.set(xticks=[], yticks=[])
     for side in axes.spines.values():
         side.set_visible(False)
@@ -94,13 +97,15 @@ def purity(labels, truth):
     return sum(np.bincount(truth[labels == k]).max() for k in np.unique(labels)) / truth.size
 
 
-def draw_clusters(n=1000):
-    """Ten clusters of digits, and how well they agree with the labels."""
-    X, y = mnist(n)
-    ground = sd.Ground.grid(SIDE, SIDE).scaled()
+def draw_clusters(n=600):
+    """Ten clusters of scikit-learn's digits, and how well they agree with the labels."""
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:n] / X[:n].sum(axis=1, keepdims=True), y[:n]
+    ground = sd.Ground.grid(8, 8).scaled()
     models = {
         "k-means\non pixels": KMeans(10, n_init=1, random_state=0),
-        "barycentres,\nlam = 20": TransportKMeans(10, ground, lam=20, random_state=0, verbose=1),
+        "medoids,\nexact EMD": TransportKMedoids(10, ground, lam=np.inf, n_init=1, random_state=0),
+        "barycentres,\nlam = 20": TransportKMeans(10, ground, lam=20, n_init=1, random_state=0),
     }
     rows, names = [], []
     for name, model in models.items():

@@ -16,7 +16,7 @@ from sinkdist.ground import Ground
 from sinkdist.interrupts import Stop
 from sinkdist.means.pairing import Pairing, pairing_of
 from sinkdist.means.self_transport import self_objectives
-from sinkdist.means.smoothing import Smoothing, smoothing_of
+from sinkdist.means.smoothing import Smoothing, columns_of, smoothing_of
 from sinkdist.means.sweeps import Sweeps
 from sinkdist.problem.stopping import Stopping
 from sinkdist.solution.status import Status
@@ -97,9 +97,10 @@ class _Search:
         self.request, self.places, self.found, self.stop = request, places, found, stop
         self.lams = _stages(request)
         used = request.histograms[np.unique(pairs.histogram)]
-        self.occupied: Array = np.asarray(used.any(axis=0))
+        self.columns = columns_of(request.ground, self.lams[0], used)
+        B = request.histograms if self.columns is None else request.histograms[:, self.columns]
         self.sweeps = Sweeps(
-            self._smoothing(self.lams[0]), request.histograms, request.ground.shape[0], pairs,
+            self._smoothing(self.lams[0]), B, request.ground.shape[0], pairs,
             debiased=request.debiased, workers=request.workers, stop=stop,
         )  # fmt: skip
         self.made = 0
@@ -118,7 +119,7 @@ class _Search:
 
     def _smoothing(self, lam: float) -> Smoothing:
         """Products at a lam."""
-        return smoothing_of(self.request.ground, lam, self.request.dtype, self.occupied)
+        return smoothing_of(self.request.ground, lam, self.request.dtype, self.columns)
 
     def _stage(self, tol: float, most: int, last: bool) -> None:
         """Sweep at one lam until all barycentres have converged, or so many times."""
