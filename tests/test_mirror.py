@@ -49,6 +49,8 @@ ELSEWHERE = {
     "pairs/all_pairs.py": "behaviour/test_verbs.py",
     "pairs/matched.py": "behaviour/test_verbs.py",
     "pairs/job.py": "scale/test_store.py",
+    "solvers/compiled/unbalanced_batch.py": "behaviour/test_masses.py",
+    "solvers/compiled/unbalanced_products.py": "solvers/compiled/test_unbalanced.py",
     "pairs/mass_debiasing.py": "behaviour/test_masses.py",
     "solution/mass_evidence.py": "behaviour/test_masses.py",
     "pairs/debiasing.py": "api/test_divergence.py",
