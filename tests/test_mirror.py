@@ -73,6 +73,8 @@ ELSEWHERE = {
     "pairs/matched.py": "behaviour/test_verbs.py",
     "pairs/tile_part.py": "ground/test_on_demand.py",
     "pairs/job.py": "scale/test_store.py",
+    "solvers/compiled/unbalanced_batch.py": "behaviour/test_masses.py",
+    "solvers/compiled/unbalanced_products.py": "solvers/compiled/test_unbalanced.py",
     "pairs/mass_debiasing.py": "behaviour/test_masses.py",
     "solution/mass_evidence.py": "behaviour/test_masses.py",
     "pairs/debiasing.py": "api/test_divergence.py",
