@@ -144,6 +144,16 @@ def test_processes_that_start_together_compile_once(tmp_path):
     assert alone == [values[0], "0"]
 
 
+def test_kernels_that_make_no_arrays_count_no_references(tmp_path):
+    script = """
+    from sinkdist.solvers.compiled.simplex.tree import exchange
+    exchange.compile(exchange.declared)
+    (code,) = exchange.inspect_llvm().values()
+    print("define" in code, "NRT_" in code)
+    """
+    assert run(tmp_path, script, quiet="1") == ("True False\n", "")
+
+
 def test_kernels_are_not_copied_into_their_callers(tmp_path):
     """They are called by a symbol, so the caller's own code has no definition of them."""
     script = """
