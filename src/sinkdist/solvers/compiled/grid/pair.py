@@ -31,7 +31,7 @@ RAN = {"sqeuclidean": NEWTON, "cityblock": RELAXED}  #: what solves a pair on ea
 def to_tolerance(task: Prepared, grid: GridCosts, run: Run, r: Array, c: Array) -> Outcome:
     """Coarse to fine with Newton's method; plain sweeps where these were asked for."""
     lam, tol = task.member.lam, task.tol
-    r, c = (np.ascontiguousarray(x).reshape(grid.sides) for x in (r, c))
+    r, c = (np.array(x, order="C").reshape(grid.sides) for x in (r, c))  # may be read-only
     level = Level(r, c, grid.metric, grid.steps)
     if task.solver.fallback == "newton":
         state, target = coarse_to_fine(level, lam, tol, task.max_iter, run, task.stop)
@@ -58,7 +58,7 @@ def algorithm1(task: Prepared, grid: GridCosts, run: Run, r: Array, c: Array) ->
     """The paper's Algorithm 1 to the letter, in the log domain; it ends with exact columns."""
     lam, steps = task.member.lam, task.iterations
     assert steps is not None
-    r, c = (np.ascontiguousarray(x).reshape(grid.sides) for x in (r, c))
+    r, c = (np.array(x, order="C").reshape(grid.sides) for x in (r, c))  # may be read-only
     target = target_of(Level(r, c, grid.metric, grid.steps), lam, run, task.stop)
     phi = np.where(r > 0.0, np.log(np.count_nonzero(r)), -np.inf)
     for _ in range(steps):
