@@ -117,10 +117,11 @@ def table(quick: bool) -> Iterator[str]:
             base, *times = best_of(calls, 2 if quick else 3)
             for rho, seconds in zip(PENALTIES, times, strict=True):
                 peer, shown = pot_seconds(counts, ground.matrix, lam, rho)
+                loop, times_ours = peer * pairs, peer * pairs / seconds
+                pot = f"{loop:.1f} | {times_ours:.0f}" if peer < math.inf else "- | -"
                 yield (
                     f"| {name}, {len(shapes)} | {lam:g} | {rho:g} | {base:.2f} | {seconds:.2f} | "
-                    f"{seconds / base:.2f} | {peer * pairs:.1f} | {peer * pairs / seconds:.0f} | "
-                    f"{shown} |"
+                    f"{seconds / base:.2f} | {pot} | {shown} |"
                 )
 
 
