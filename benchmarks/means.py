@@ -255,6 +255,9 @@ def judge() -> None:
     ]  # fmt: skip
     for case in CASES:
         lines += judge_case(case)
+    missing = [case for case in CASES if not (KEPT / f"{case}-True.npz").is_file()]
+    if missing:
+        lines += ["", f"Not measured: {', '.join(missing)} (histograms and L)."]
     if (KEPT / "kmeans.npz").is_file():
         k = np.load(KEPT / "kmeans.npz")
         lines += [
