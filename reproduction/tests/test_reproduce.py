@@ -87,7 +87,7 @@ def test_the_command_leaves_files(first):
 def test_the_command_says_what_it_does_and_found(first):
     _, (done, _), _ = first
     assert "fig1, 1 of 6: part=polytope, radius=0\n" in done.stderr
-    assert re.search(r"fig1, 6 of 6: took [\d.]+ s\n", done.stderr)
+    assert re.search(r"fig1, 6 of 6: took (\d+ min )?[\d.]+ s\n", done.stderr)
     assert "Traceback" not in done.stderr
     assert done.stdout.startswith("Figure 1: ")
     assert len(re.findall(r"^  Holds: ", done.stdout, re.MULTILINE)) == 3

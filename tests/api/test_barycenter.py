@@ -1,6 +1,7 @@
 """Barycentres as users see them: closed forms, other packages, hard input, errors."""
 
 import pickle
+import sys
 import warnings
 
 import numpy as np
@@ -347,6 +348,17 @@ def test_errors_name_what_is_wrong(options, message):
     given = {"X": [[1, 0, 0, 0], [0, 0, 1, 0]], "ground": sd.Ground.grid(4), **options}
     with pytest.raises((sd.InputError, sd.InputTypeError), match=message):
         sd.barycenter(given.pop("X"), **given)
+
+
+def test_what_does_not_fit_in_memory_is_refused_before_any_work(monkeypatch):
+    module = sys.modules["sinkdist.api.barycenter"]
+    X, ground = family(5, 9), points(9)
+    monkeypatch.setattr(module, "_ALWAYS_FITS", 0)
+    right = sd.barycenter(X, ground=ground, lam=2.0)
+    assert right.shape == (9,)
+    monkeypatch.setattr(module.memory, "read", lambda _: module.memory.held() + 100)
+    with pytest.raises(sd.InputError, match=r"5 weighted histograms take .* take fewer histograms"):
+        sd.barycenter(X, ground=ground, lam=2.0)
 
 
 def test_arrays_of_other_libraries_are_refused_with_the_way_out():

@@ -57,6 +57,8 @@ def sentence(purpose, package, extra):
     [
         ("zarr", "sd.pairwise(X, ground=M, lam=9, out='D.zarr')",
          sentence("Storing a matrix", "zarr", "store")),
+        ("zarr", "sd.Index(X, M, lam=9).save('X.index')",
+         sentence("Saving an index", "zarr", "store")),
         ("zarr", "sd.open_matrix('D.zarr')", sentence("Storing a matrix", "zarr", "store")),
         ("google_crc32c", "sd.pairwise(X, ground=M, lam=9, out='D.zarr')",
          sentence("Storing a matrix", "google-crc32c", "store")),

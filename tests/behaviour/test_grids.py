@@ -148,6 +148,14 @@ def test_plans_by_rows_and_the_map_they_make(problem):
     np.testing.assert_allclose(s.transport_map(places[:, :1])[some], found[some, :1], rtol=1e-12)
 
 
+def test_paths(problem):
+    ground, dense, (r, c, _) = problem
+    lams = [30.0, 3.0, 9.0]
+    found, wanted = (sd.path(r, c, G, lams, tol=1e-8) for G in (ground, dense))
+    assert [s.lam for s in found] == lams and all(s.converged for s in found)
+    np.testing.assert_allclose([s.value for s in found], [s.value for s in wanted], rtol=1e-6)
+
+
 def test_sweeps_by_name(problem):
     ground, dense, (r, c, _) = problem
     for name in ("plain", "log", "newton"):
@@ -264,3 +272,51 @@ def test_single_precision():
     s = sd.solve(single[0], single[1], ground, lam=0.5)
     np.testing.assert_allclose(s.value, sd.distance(X[0], X[1], ground, lam=0.5), rtol=1e-3)
     assert sd.pairwise(single, ground=ground, lam=0.5).dtype == np.float32
+
+
+def masses(d, rng):
+    """Histograms of many kinds."""
+    kind = rng.integers(5)
+    if kind == 0:
+        h = rng.dirichlet(np.ones(d))
+    elif kind == 1:  # a few diracs
+        h = np.bincount(rng.integers(d, size=rng.integers(1, 4)), minlength=d).astype(float)
+    elif kind == 2:  # most of it next to nothing
+        h = 10.0 ** rng.uniform(rng.choice([-30.0, -300.0]), 0, size=d)
+    elif kind == 3:  # many bins without mass
+        h = rng.random(d) * (rng.random(d) < 0.3)
+        h[rng.integers(d)] += 1e-9
+    else:
+        h = np.exp(-(((np.arange(d) - rng.uniform(0, d)) / (0.1 * d + 1)) ** 2))
+    return h / h.sum()
+
+
+@pytest.mark.filterwarnings("ignore::sinkdist.ConvergenceWarning")
+@pytest.mark.parametrize("seed", range(60))
+def test_random_grids_however_small(seed, monkeypatch):
+    """Sides of one pixel, uneven spacings, hard masses: every number is that of its potentials."""
+    nothing = dict.fromkeys(("sqeuclidean", "cityblock", "euclidean"), 0)
+    monkeypatch.setattr("sinkdist.ground.ground.DENSE_UP_TO", nothing)
+    monkeypatch.setattr("sinkdist.solvers.members.penalised._FEW_MOVES", 0)
+    rng = np.random.default_rng([seed, 5])
+    dim = int(rng.integers(1, 4))
+    shape = tuple(map(int, rng.integers(1, [150, 20, 7][dim - 1], size=dim)))
+    ground = sd.Ground.grid(
+        *shape, metric=("sqeuclidean", "cityblock")[seed % 2],
+        spacing=10 ** rng.uniform(-2, 2, size=dim) if rng.random() < 0.4 else 1.0,
+    )  # fmt: skip
+    if ground.max == 0.0:
+        return
+    ground = ground.scaled("max")
+    M, d, lam = ground.block(), int(np.prod(shape)), 10 ** rng.uniform(-3, 4.5)
+    r, c = masses(d, rng), masses(d, rng)
+    options = {"iterations": 4} if seed % 5 == 0 else {"tol": 10 ** rng.uniform(-10, -3)}
+    s = sd.solve(r, c, ground, lam=lam, **options, **({} if seed % 5 == 0 else {"max_iter": 200}))
+    P = plan_of(s, M)
+    error = np.abs(P.sum(1) - r).sum() + np.abs(P.sum(0) - c).sum()
+    np.testing.assert_allclose(s.marginal_error, error, rtol=1e-3, atol=1e-13 + 4e-15 * lam)
+    np.testing.assert_allclose(s.value, (P * M).sum(), rtol=1e-9, atol=1e-13)
+    low, high = s.emd_bounds
+    truth = sd.distance(r, c, M, lam=INF)
+    assert low <= truth * (1 + 1e-12) + 1e-15 and truth <= high * (1 + 1e-12) + 1e-15
+    assert np.isfinite([s.value, s.gap, s.entropy, s.alpha, *s.bracket]).all()

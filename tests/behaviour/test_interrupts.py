@@ -102,6 +102,16 @@ CALLS = {
         "sd.distance(*pair(50), lam=np.inf)",
         "sd.pairwise(X, ground=G, lam=np.inf, workers=2)",
     ),
+    "a search": (
+        "G = Ground.grid(16, 16); X = rng.dirichlet(np.ones(256), 3000);"
+        "sd.neighbors(X[:2], X[:20], ground=G, lam=np.inf)",
+        "sd.neighbors(X, ground=G, k=5, lam=np.inf, workers=2)",
+    ),
+    "a search at a finite lam, one worker": (
+        "G = Ground.grid(16, 16); X = rng.dirichlet(np.ones(256), 500);"
+        "sd.neighbors(X[:2], X[:20], ground=G, lam=3)",
+        "sd.neighbors(X, ground=G, k=5, lam=3, workers=1)",
+    ),
     "all pairs by products": (
         "G = Ground.grid(30, 30).scaled(); X = rng.dirichlet(np.ones(900), 400);"
         "sd.distance(X[0], X[:4], G, lam=9, workers=2)",

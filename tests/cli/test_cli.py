@@ -777,7 +777,7 @@ def test_scheduler_that_runs(command, family):
 # --- help
 
 
-@pytest.mark.parametrize("name", ["pairwise", "distance", "info", "export"])
+@pytest.mark.parametrize("name", ["pairwise", "nearest", "distance", "info", "export"])
 @pytest.mark.parametrize("width", [80, 120])
 def test_help_fits_and_has_examples(command, monkeypatch, name, width):
     monkeypatch.setenv("COLUMNS", str(width))
@@ -832,6 +832,72 @@ def test_the_whole_way_from_outside(family):
     assert done.stderr == "Error: 'D.npy' exists already: pass --overwrite to replace it.\n"
 
 
+# --- nearest
+
+
+@pytest.fixture
+def searched(tmp_path, monkeypatch):
+    """A family of four histograms, two queries and names, in files."""
+    monkeypatch.chdir(tmp_path)
+    np.save("Y.npy", np.eye(4))
+    np.save("X.npy", np.array([[0.9, 0.1, 0.0, 0.0], [0.0, 0.0, 0.2, 0.8]]))
+    Path("names.txt").write_text("one\ntwo\nthree\nfour, and last\n")
+    return tmp_path
+
+
+NEAREST = ("nearest", "Y.npy", "--query", "X.npy", "--ground", "grid:2x2", "--emd")
+
+
+def test_nearest_prints_a_line_for_each_neighbour(command, searched):
+    code, out, err = command(*NEAREST, "--k", "1", "--names", "names.txt")
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "query,rank,neighbour,name,distance,proven"
+    assert [line.split(",")[:3] for line in lines[1:]] == [["0", "1", "0"], ["1", "1", "3"]]
+    assert '"four, and last"' in lines[2] and lines[2].endswith(",True")
+
+
+def test_nearest_of_one_family_within_a_radius(command, searched):
+    code, out, _ = command(
+        "nearest", "Y.npy", "--ground", "grid:2x2", "--emd", "--radius", "1.0", "--no-progress"
+    )
+    assert code == 0
+    pairs = {tuple(line.split(",")[:3:2]) for line in out.splitlines()[1:]}
+    assert pairs == {("0", "1"), ("0", "2"), ("1", "0"), ("1", "3"), ("2", "0"), ("2", "3"),
+                     ("3", "1"), ("3", "2")}  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_nearest_writes_files(command, searched, ending):
+    code, out, _ = command(*NEAREST, "--k", "2", "--out", f"near.{ending}", "--no-progress")
+    assert code == 0 and out.startswith(f"near.{ending}: Neighbors(2 x 2 of 4, ")
+    pandas = pytest.importorskip("pandas")
+    table = getattr(pandas, f"read_{ending}")(f"near.{ending}")
+    assert table["neighbour"].tolist()[::2] == [0, 3] and len(table) == 4
+    code, _, err = command(*NEAREST, "--out", f"near.{ending}")
+    assert code == 2 and "exists already: pass --overwrite" in err
+    assert sorted(os.listdir()) == sorted(["Y.npy", "X.npy", "names.txt", f"near.{ending}"])
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--k", "0"), "The --k option must be at least 1"),
+        (("--order", "fast"), "The --order option must be 'proven' or 'heuristic'"),
+        (("--names", "X.npy"), "'X.npy' cannot be read as text"),
+        (("--out", "near.npy"), "its name must end in .csv or .parquet"),
+    ],
+)
+def test_mistakes_of_nearest(command, searched, more, said):
+    code, out, err = command(*NEAREST, *more)
+    assert (code, out) == (2, "") and said in err
+
+
+def test_names_must_be_as_many_as_rows(command, searched):
+    Path("names.txt").write_text("one\n")
+    assert "has 1 names, but there are 4 rows" in command(*NEAREST, "--names", "names.txt")[2]
+
+
 # --- the page in docs/
 
 
@@ -863,6 +929,6 @@ def test_the_examples_of_the_page_are_real(command, tmp_path, monkeypatch):
         assert numbers == pytest.approx(shown_numbers, rel=1e-4, abs=1e-6), line
 
 
-@pytest.mark.parametrize("name", ["pairwise", "distance", "info", "export"])
+@pytest.mark.parametrize("name", ["pairwise", "nearest", "distance", "info", "export"])
 def test_the_page_shows_every_command(name):
     assert f"$ sinkdist {name} " in PAGE.read_text(encoding="utf-8")

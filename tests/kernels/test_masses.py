@@ -40,26 +40,31 @@ def side(close, k, n=9):
 
 def test_violation():
     p, _, u, e, tau, s = side(0.5, 2.0)
-    wanted = abs(u * s - p * e * np.exp(tau)).sum()
-    assert masses.violation(s, p, u, e, tau) == pytest.approx(wanted, rel=1e-13)
+    ratio, have, pull = np.empty(p.size), u * s, p * e * np.exp(tau)
+    error, far = masses.violation(s, p, u, e, tau, ratio)
+    assert error == pytest.approx(abs(have - pull).sum(), rel=1e-13) and far == 2.0
+    some = p > 0
+    np.testing.assert_allclose(ratio[some], pull[some] / have[some], rtol=1e-14)
+    assert ratio[2] == 1.0  # a bin without mass
     for lost in (0.0, np.inf, np.nan):
         s[0] = lost
-        assert masses.violation(s, p, u, e, tau) == np.inf
-    s[0], s[2] = 1.0, np.inf  # a bin without mass
-    assert not np.isinf(masses.violation(np.where(p > 0, s, 0.0), p, u, e, tau))
+        assert masses.violation(s, p, u, e, tau, ratio) == (np.inf, 2.0)
+    s[0], s[2] = 1.0, 0.0
+    assert np.isfinite(masses.violation(s, p, u, e, tau, ratio)[0])
 
 
 @pytest.mark.parametrize("k", [1e-3, 0.5, 7.0, 1e9, np.inf])
 @pytest.mark.parametrize("w", [1.0, 1.7])
-@pytest.mark.parametrize("close", [0.9, 0.02])
-def test_update_is_the_formula(close, w, k):
+@pytest.mark.parametrize(("close", "far"), [(0.9, 2.0), (0.02, 1.0), (5e-4, 0.0)])
+def test_update_is_the_formula(close, far, w, k):
     p, x, u, e, tau, s = side(close, k)
     power = 1.0 if k == np.inf else k / (1 + k)
     optimum = power * (tau - np.log(s))
     wanted = x + w * (optimum - x)
-    n = p.size
+    work = np.empty(p.size)
+    assert masses.violation(s, p, u, e, tau, work)[1] == far
     pull, mass = masses.update(
-        s, p, x, e, u, power, 1.0 / k, tau, w, np.empty(n), np.empty(n, np.int64)
+        s, p, x, e, u, power, 1.0 / k, tau, w, far, work, np.empty(p.size, np.int64)
     )
     some = p > 0
     np.testing.assert_allclose(x[some], wanted[some], rtol=1e-13, atol=1e-14)
@@ -68,7 +73,7 @@ def test_update_is_the_formula(close, w, k):
     assert pull == pytest.approx(p @ e, rel=1e-13)
     assert mass == pytest.approx(u @ s, rel=1e-13)
     if w == 1.0:  # marginals are what they are pulled to
-        assert masses.violation(s, p, u, e, tau) < 1e-13
+        assert masses.violation(s, p, u, e, tau, work)[0] < 1e-13
 
 
 @pytest.mark.parametrize("rho", [(1.0, 1.0), (0.2, 3.0), (np.inf, 0.5), (2.0, np.inf)])

@@ -11,6 +11,8 @@ from sinkdist.learn import (
     TransportKMeans,
     TransportKMedoids,
     TransportNeighborsClassifier,
+    TransportNeighborsRegressor,
+    TransportNeighborsTransformer,
     TransportSVC,
 )
 
@@ -25,6 +27,8 @@ ESTIMATORS = [
     TransportKernel(),
     TransportSVC(),
     TransportNeighborsClassifier(),
+    TransportNeighborsRegressor(),
+    TransportNeighborsTransformer(),
     TransportSVC(distance="chi2"),
     TransportKernel(distance="precomputed"),
     TransportSVC(distance="precomputed"),

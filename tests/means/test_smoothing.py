@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 import sinkdist as sd
 from sinkdist.kernels.log_sums import NONE
 from sinkdist.means import smoothing
-from sinkdist.means.smoothing import ByLogSums, ByProducts, smoothing_of
+from sinkdist.means.smoothing import ByLogSums, ByProducts, columns_of, smoothing_of
 
 rng = np.random.default_rng(0)
 GROUND = sd.Ground(rng.uniform(size=(6, 9)))
@@ -40,6 +40,25 @@ def test_costs_are_read_in_bands(monkeypatch):
     whole = ByLogSums(GROUND, 5.0).forward(V)
     monkeypatch.setattr(smoothing, "_BAND", 200)
     np.testing.assert_array_equal(ByLogSums(GROUND, 5.0).forward(V), whole)
+
+
+@pytest.mark.parametrize("kind", [ByProducts, ByLogSums])
+def test_bins_without_mass_are_left_out(kind):
+    X = np.zeros((2, 9))
+    X[0, [0, 2]] = X[1, [3, 8]] = 0.5
+    columns = columns_of(GROUND, 30.0, X)
+    assert columns.tolist() == [0, 2, 3, 8]
+    rest = (np.dtype(float),) if kind is ByProducts else ()
+    trimmed, whole = kind(GROUND, 30.0, *rest, columns), kind(GROUND, 30.0, *rest)
+    L = np.where(X.any(axis=0), V, NONE)
+    np.testing.assert_allclose(trimmed.forward(L[:, columns].copy()), whole.forward(L), 1e-12)
+    np.testing.assert_allclose(trimmed.own(V), whole.forward(V), 1e-12)
+    found = trimmed.backward(U, np.ones((4, 4)))
+    np.testing.assert_allclose(found, whole.backward(U, np.ones((4, 9)))[:, columns], 1e-12)
+
+
+def test_nearly_all_bins_are_not_worth_a_copy():
+    assert columns_of(GROUND, 30.0, np.arange(9.0)[None]) is None
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Transport between unequal masses, in plain NumPy: sweeps in the log domain, and the objective.
 
 Plain alternating maximisation of the dual, written from the optimality conditions; no acceleration,
-no certificates. Sides whose penalty is infinite are held exactly.
+no certificates. Sides whose penalty is infinite are held exactly. Arrays may be of extended
+precision.
 """
 
 import numpy as np
@@ -19,13 +20,13 @@ def divergence(x, y):
     if (x[y == 0] > 0).any():
         return np.inf
     some = x > 0
-    return float((x[some] * np.log(x[some] / y[some])).sum() - x.sum() + y.sum())
+    return (x[some] * np.log(x[some] / y[some])).sum() - x.sum() + y.sum()
 
 
 def objective(P, r, c, M, lam, rho, Q=None):
     """What the plan minimises."""
     Q = reference(r, c) if Q is None else Q
-    found = float((P * M).sum()) + divergence(P.ravel(), Q.ravel()) / lam
+    found = (P * M).sum() + divergence(P.ravel(), Q.ravel()) / lam
     for penalty, x, y in zip(rho, (P.sum(axis=1), P.sum(axis=0)), (r, c), strict=True):
         found += penalty * divergence(x, y) if penalty < np.inf else 0.0
     return found
@@ -37,13 +38,13 @@ def plan(r, c, M, lam, rho, tol=1e-15):
     a, b, N = r[rows], c[columns], lam * M[np.ix_(rows, columns)]
     log_Q = np.log(reference(a, b)) - N
     powers = [1.0 if side == np.inf else lam * side / (1 + lam * side) for side in rho]
-    x, y = np.zeros(a.size), np.zeros(b.size)
+    x, y = np.zeros_like(a), np.zeros_like(b)
     for _ in range(SWEEPS):
         before = y
         x = powers[0] * (np.log(a) - np.logaddexp.reduce(log_Q + y, axis=1))
         y = powers[1] * (np.log(b) - np.logaddexp.reduce(log_Q + x[:, None], axis=0))
         if np.abs(y - before).max() <= tol * (1 + np.abs(y).max()):
             break
-    P = np.zeros(M.shape)
+    P = np.zeros_like(M)
     P[np.ix_(rows, columns)] = np.exp(x[:, None] + y + log_Q)
     return P

@@ -51,7 +51,9 @@ def test_flags_are_those_of_the_record():
 
     from sinkdist.cli import app
 
-    shown = CliRunner().invoke(app, ["pairwise", "--help"], env={"COLUMNS": "400"}).output
+    run = CliRunner().invoke
+    commands = ("pairwise", "nearest")
+    shown = "".join(run(app, [x, "--help"], env={"COLUMNS": "400"}).output for x in commands)
     for x in fields(Options):
         if x.metadata["flag"]:
             assert x.metadata["flag"] in shown, x.name
@@ -98,7 +100,7 @@ def test_no_other_file_lists_the_options():
     ]
     assert sorted(relayed) == [
         "api/barycenter.py", "api/divergence.py", "api/neighbors.py", "api/pairs.py", "api/path.py",
-        "cli/computing.py", "cli/means.py", "jax.py", "search/index.py",
+        "cli/computing.py", "cli/means.py", "cli/searching.py", "jax.py", "search/index.py",
     ]  # fmt: skip
 
 

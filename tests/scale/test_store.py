@@ -1004,3 +1004,20 @@ def test_what_a_callback_raises_arrives(tmp_path, error, workers):
         )
     assert caught.value is mine
     assert sd.pairwise(X, ground=COSTS, lam=5, out=tmp_path / "D.zarr").is_complete
+
+
+def test_the_nearest_of_every_row(tmp_path):
+    """Read by rows of tiles; what `neighbors` finds without the matrix."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.dirichlet(np.ones(5), 12), rng.dirichlet(np.ones(5), 7)
+    M = rng.random((5, 5))
+    for other in (None, Y):
+        D = sd.pairwise(X, other, ground=M, lam=np.inf, out=tmp_path / f"{other is None}.zarr")
+        found = sd.neighbors(X, other, ground=M, k=3, lam=np.inf)
+        indices, distances = D.nearest(3)
+        np.testing.assert_array_equal(indices, found.indices)
+        np.testing.assert_allclose(distances, found.distances, rtol=1e-12)
+    few = D.nearest(9)
+    assert (few[0][:, 7:] == -1).all() and np.isnan(few[1][:, 7:]).all()
+    with pytest.raises(sd.InputError, match="'k' option must be a whole number of at least 1"):
+        D.nearest(0)

@@ -7,6 +7,7 @@ from sinkdist.inputs.histograms import read
 from sinkdist.search import candidates
 from sinkdist.search.candidates import Candidates, Survivors
 from sinkdist.search.transforms import Transforms
+from sinkdist.solvers.planes import hard_plane
 
 
 def test_never_above_the_exact_distance(monkeypatch):
@@ -22,9 +23,14 @@ def test_never_above_the_exact_distance(monkeypatch):
         D = sd.distance(X[0], X, ground, lam=np.inf)
         s = sd.solve(X[0], X[3], ground, lam=np.inf)
         bins = X[0] > 0.0
-        bound = Transforms(ground.dense, ground.max, X[0], rows)
-        for f in (None, s.potentials[0][bins], rng.normal(size=bins.sum())):
+        costs = np.ascontiguousarray(ground.matrix[bins])
+        bound = Transforms(costs, ground.max, X[0], rows)
+        known = Survivors(np.arange(15), np.zeros(15))
+        bound.begin(known, hard_plane(costs, X[0][bins], np.zeros(bins.sum())))
+        assert (known.bound <= D).all() and known.bound.sum() > 0.5 * D.sum()
+        tight = hard_plane(costs, X[0][bins], s.potentials[0][bins])
+        for g in (tight.g, rng.normal(size=d)):
             known = Survivors(np.arange(15), np.zeros(15))
-            bound.raise_bounds(known, f)
+            bound.raise_bounds(known, g)
             assert (known.bound <= D).all()
         assert known.bound[0] == 0.0

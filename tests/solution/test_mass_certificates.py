@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+import sinkdist as sd
 from sinkdist.solution.mass_certificates import certify, pulled
 from tests.oracles import masses as oracle
 
@@ -92,3 +93,27 @@ def test_what_marginals_are_pulled_to():
         for s in shift
     ]
     assert min(errors) < 1e-2  # at one constant, both sides are what they should be
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="needs extended precision")
+@pytest.mark.parametrize("case", range(24))
+def test_bounds_hold_to_the_last_bit(case):
+    """Against sweeps in extended precision, with no allowance for rounding."""
+    rng = np.random.default_rng(case)
+    m, n = rng.integers(1, 6, 2)
+    costs = rng.random((m, n)) * 10.0 ** rng.integers(-2, 3)
+    a = rng.dirichlet(np.ones(m)) * 10.0 ** rng.uniform(-3, 3)
+    b = rng.dirichlet(np.ones(n)) * 10.0 ** rng.uniform(-3, 3)
+    lam = 10.0 ** rng.uniform(-1, 1) / costs.max()
+    rho = [10.0 ** rng.uniform(-1.5, 0.5) / lam for _ in range(2)]
+    if case % 4 < 2:
+        rho[case % 4] = math.inf
+    exact = [np.asarray(x, np.longdouble) for x in (a, b, costs)]
+    P = oracle.plan(*exact, lam, rho, 1e-19)
+    best, value = oracle.objective(P, *exact, lam, rho), (P * exact[2]).sum()
+    for tol in (1e-2, 1e-6, 1e-12):
+        s = sd.solve(a, b, costs, lam=lam, mass_penalty=tuple(rho), tol=tol)
+        low, high = s.objective_bounds
+        assert low <= best <= high
+        low, high = s.bracket
+        assert low <= value * (1 + 1e-16) and value * (1 - 1e-16) <= high

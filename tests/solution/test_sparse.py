@@ -150,3 +150,12 @@ def test_a_plain_metric_of_random_points():
     s = sd.solve(r, c, M, lam=INF)
     assert s.sparse_plan.nnz <= 59
     np.testing.assert_allclose(s.sparse_plan.diagonal(), np.minimum(r, c), rtol=1e-12)
+
+
+def test_a_plan_with_too_many_entries_asks_for_a_threshold(monkeypatch):
+    monkeypatch.setattr("sinkdist.solution.sparse._MOST", 100)
+    r, c = simplex(2, 20, 0)
+    s = sd.solve(r, c, M, lam=1.0)
+    with pytest.raises(sd.InputError, match="more than 100 entries of at least 0: call to_sparse"):
+        _ = s.sparse_plan
+    assert s.to_sparse(threshold=1e-2).plan.nnz <= 100

@@ -23,12 +23,13 @@ from sinkdist.means.result import Barycenter
 from sinkdist.problem import stopping, strength
 from sinkdist.problem.options import Options
 from sinkdist.problem.problem import require_range
-from sinkdist.scale import threads
+from sinkdist.scale import memory, threads
 from sinkdist.solution.status import Status
 from sinkdist.wording import argument, either, option, setting
 
 __all__ = ["barycenter", "solve_barycenter"]
 
+_ALWAYS_FITS = 1 << 27  #: bytes
 _LARGEST = 1e12  #: lam times the largest cost whose logarithms floats resolve
 
 
@@ -149,6 +150,7 @@ def _answered(
         _require_symmetric(costs)
     family = _read_family(X, costs, dtype, options)
     W, is_one = reading_weights.read(weights, family.n, normalize=options.normalize)
+    _check_memory(family, costs, int(np.count_nonzero(W)), dtype)
     request = Request(
         costs, family.dense(slice(None)), W, lam, dtype, bool(options.debiased), stop,
         threads.count(options.workers), need_objective,
@@ -227,6 +229,20 @@ def _read_family(X: Any, ground: Ground, dtype: Any, options: Options) -> Histog
             argument("X"),
         )
     return family
+
+
+def _check_memory(family: Histograms, ground: Ground, pairs: int, dtype: Any) -> None:
+    """Raise where the scalings of all pairs do not fit in memory."""
+    rows, columns = ground.shape
+    size = (3 * family.n * columns + 3 * pairs * (rows + columns)) * np.dtype(dtype).itemsize
+    if size <= _ALWAYS_FITS:  # what is free takes a while to find out
+        return
+    limit, held = memory.read(None), memory.held()
+    if held + size > limit:
+        raise InputError(
+            f"Barycentres of {pairs:,} weighted histograms take {memory.text(size)}, and there are "
+            f"{memory.text(limit - held)} to use: take fewer histograms at a time.",
+        )
 
 
 def _warn(found: Found, stop: stopping.Stopping) -> None:

@@ -7,17 +7,23 @@ from typing import Any
 import numpy as np
 
 from sinkdist.errors import InputError
+from sinkdist.ground.grid_plan import has_plan
 from sinkdist.inputs.arrays import real_array
+from sinkdist.inputs.histograms import Histograms
 from sinkdist.interrupts import Stop, beside_main
 from sinkdist.pairs.reading import read_families, read_problem
 from sinkdist.pairs.report import warn
 from sinkdist.problem.options import Options
+from sinkdist.problem.problem import Problem
 from sinkdist.scale.tally import Tally
 from sinkdist.solution.plans import on_all_bins
 from sinkdist.solution.solution import Solution
 from sinkdist.solution.status import Status
 from sinkdist.solvers.compiled.pair import solve_along
+from sinkdist.solvers.members import Penalised, solve_pair
+from sinkdist.solvers.members.base import Solved
 from sinkdist.solvers.outcome import RAN, Outcome
+from sinkdist.solvers.prepared import Wishes
 
 __all__ = ["path"]
 
@@ -72,29 +78,43 @@ def path(
     for family, name in ((R, "r"), (C, "c")):
         if not family.is_vector:
             raise InputError(f"'{name}' must be one histogram. Got a family of {family.n}.")
-    rows, columns = R.support(0), C.support(0)
-    costs = problem.ground.block(rows, columns)
-    a, b = R.dense(slice(0, 1))[0][rows], C.dense(slice(0, 1))[0][columns]
-    R, C = R.copy(), C.copy()
     rising, place = np.unique(strengths, return_inverse=True)
     asked, stop = problem.stopping, Stop()
-    outcomes = beside_main(
-        lambda: solve_along(costs, rising.tolist(), a, b, asked.tol, asked.max_iter, stop), stop
-    )
+    solved = beside_main(lambda: _solve_along(problem, rising.tolist(), R, C, stop), stop)
+    outcomes = [outcome for outcome, _, _ in solved]
     warn(
         Tally.of(np.array([x.status for x in outcomes]), np.array([x.error for x in outcomes])),
         asked,
         3,
     )
+    R, C = R.copy(), C.copy()
 
-    def solution(outcome: Outcome) -> Solution:
+    def solution(outcome: Outcome, rows: Any, columns: Any) -> Solution:
         assert outcome.f is not None and outcome.g is not None
         f = on_all_bins(outcome.f, rows, R.d, -np.inf)
         g = on_all_bins(outcome.g, columns, C.d, -np.inf)
         return Solution(
             outcome.value, outcome.error, outcome.n_iter, Status(outcome.status),
-            RAN[outcome.solver], outcome.lam, (f, g), problem.ground, R, C,
-            [outcome.plan and outcome.plan.placed(rows, columns, (R.d, C.d))],
+            RAN[outcome.solver], outcome.lam, (f, g), problem.ground, R, C, [outcome.plan],
         )  # fmt: skip
 
-    return [solution(outcomes[k]) for k in place]
+    return [solution(*solved[k]) for k in place]
+
+
+def _solve_along(
+    problem: Problem, lams: list[float], R: Histograms, C: Histograms, stop: Stop
+) -> list[Solved]:
+    """A pair at each of the rising ``lams``: one after another on a large grid, else by a climb."""
+    asked = problem.stopping
+    if has_plan(problem.ground.as_grid, lams[-1]):
+        r, c = R.dense(slice(0, 1))[0], C.dense(slice(0, 1))[0]
+        tasks = [Penalised(lam).prepare(problem, Wishes(True)) for lam in lams]
+        return [solve_pair(task._replace(stop=stop), r, c) for task in tasks]
+    rows, columns = R.support(0), C.support(0)
+    costs = problem.ground.block(rows, columns)
+    a, b = R.dense(slice(0, 1))[0][rows], C.dense(slice(0, 1))[0][columns]
+    outcomes = solve_along(costs, lams, a, b, asked.tol, asked.max_iter, stop)
+    for outcome in outcomes:
+        if outcome.plan is not None:
+            outcome.plan = outcome.plan.placed(rows, columns, (R.d, C.d))
+    return [(outcome, rows, columns) for outcome in outcomes]

@@ -5,6 +5,7 @@
     __init__.py         the application and its commands
       |-- options.py        the options that commands share, in plain words
       |-- computing.py      pairwise, distance
+      |-- searching.py      nearest
       |-- certificates.py   what is known of pairs, as lines of text
       |-- means.py          barycenter, cluster
       |-- stored.py         info, export
@@ -23,7 +24,7 @@ from typing import Annotated
 import typer
 
 from sinkdist import __version__
-from sinkdist.cli import computing, means, stored, warmup
+from sinkdist.cli import computing, means, searching, stored, warmup
 from sinkdist.cli.mistakes import quiet, report_errors
 from sinkdist.cli.options import examples
 from sinkdist.cli.plugins import Commands
@@ -67,6 +68,7 @@ app.command(epilog=computing.PAIRWISE_EXAMPLES)(computing.pairwise)
 app.command(epilog=computing.DISTANCE_EXAMPLES)(computing.distance)
 app.command(epilog=means.BARYCENTER_EXAMPLES)(means.barycenter)
 app.command(epilog=means.CLUSTER_EXAMPLES)(means.cluster)
+app.command(epilog=searching.EXAMPLES)(searching.nearest)
 app.command(epilog=stored.INFO_EXAMPLES)(stored.info)
 app.command(epilog=stored.EXPORT_EXAMPLES)(stored.export)
 app.command(epilog=warmup.EXAMPLES)(warmup.warmup)

@@ -12,7 +12,7 @@ from sinkdist.cli import certificates, options
 from sinkdist.cli.mistakes import rename_arguments, stoppable
 from sinkdist.errors import InputError
 
-__all__ = ["DISTANCE_EXAMPLES", "PAIRWISE_EXAMPLES", "distance", "pairwise"]
+__all__ = ["DISTANCE_EXAMPLES", "PAIRWISE_EXAMPLES", "distance", "family", "pairwise"]
 
 _FILES = "a .npy, .npz (dense or sparse; file.npz:key names an array), .csv or .parquet file"
 _ZARR = ".zarr"
@@ -81,7 +81,7 @@ def pairwise(
     if scheduler is not None:
         _check_address(scheduler)
     with stoppable(_after_a_stop(out, is_store)), rename_arguments(X=x, Y=y):
-        X, Y = _family(x), None if y is None else _family(y)
+        X, Y = family(x), None if y is None else family(y)
         costs = read_ground(ground)
         with _cluster(scheduler) as client:
             distances = sd.pairwise(
@@ -181,17 +181,17 @@ def _cluster(address: str | None) -> Iterator[Any]:
         yield client
 
 
-def _family(path: str) -> Any:
-    """Histograms for `pairwise`: rows of a table."""
+def family(path: str) -> Any:
+    """Histograms for `pairwise` and `nearest`: rows of a table."""
     from sinkdist.files import read
 
-    family = read(path)
-    if family.ndim == 1:
+    rows = read(path)
+    if rows.ndim == 1:
         raise InputError(
-            f"'{path}' holds one histogram of {family.size} bins, but all pairs need a family, one "
+            f"'{path}' holds one histogram of {rows.size} bins, but all pairs need a family, one "
             "per row. Use 'sinkdist distance' for a single one."
         )
-    return family
+    return rows
 
 
 def _histograms(path: str) -> Any:

@@ -23,6 +23,7 @@ __all__ = [
 _STRENGTH = "Which distance (exactly one)"
 _STOPPING = "When to stop"
 _READING = "How histograms are read"
+_SEARCH = "Which neighbours"
 _MACHINE = "Where it runs"
 
 
@@ -103,6 +104,10 @@ Scheduler: TypeAlias = Annotated[
         rich_help_panel=_MACHINE,
     ),
 ]
+K: TypeAlias = Annotated[int | None, declared("k", _SEARCH, "N")]
+Radius: TypeAlias = Annotated[float | None, declared("radius", _SEARCH, "NUMBER")]
+Budget: TypeAlias = Annotated[int | None, declared("budget", _SEARCH, "N")]
+Order: TypeAlias = Annotated[str, declared("order", _SEARCH, "NAME")]
 Overwrite: TypeAlias = Annotated[bool, declared("overwrite", None)]
 ShowProgress: TypeAlias = Annotated[
     bool,

@@ -61,6 +61,16 @@ def _constrained(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
     sd.pairwise(X[:4], ground=M, alpha=0.1, workers=1)
 
 
+def _masses(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
+    """Marginals held by a penalty: one pair, pairs one by one, and a block."""
+    import sinkdist as sd
+
+    sd.solve(X[0], X[1], M, lam=9.0, mass_penalty=1.0)
+    sd.pairwise(X, ground=M, lam=9.0, mass_penalty=1.0, workers=1)
+    few = X[:3, :9] / X[:3, :9].sum(axis=1, keepdims=True)
+    sd.pairwise(few, ground=M[:9, :9], lam=9.0, mass_penalty=1.0, workers=1)
+
+
 def _grounds(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
     """Checks of costs, the exact distance, and the classic distances."""
     import sinkdist as sd
@@ -83,13 +93,48 @@ def _means(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
         sd.barycenter(X[:3], ground=M, lam=lam, max_iter=8, debiased=False, workers=1)
 
 
+def _search(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
+    """Nearest neighbours: all bounds, dense and sparse."""
+    import numpy as np
+    from scipy.sparse import csr_array
+
+    import sinkdist as sd
+
+    few = np.random.default_rng(0).dirichlet(np.ones(X.shape[1]), 60).astype(X.dtype)
+    few *= np.partition(few, -9, axis=1)[:, -9:-8] <= few  # many enough that some are left over
+    few /= few.sum(axis=1, keepdims=True)
+    for rows in (X, csr_array(few)):
+        sd.neighbors(rows[:2], rows, ground=M, k=2, lam=float("inf"), workers=1)
+    sd.neighbors(X[:2], X, ground=M, k=2, alpha=0.1, workers=1)
+    pixels = np.random.default_rng(0).dirichlet(np.ones(16), 1000).astype(X.dtype)
+    pixels /= pixels.sum(axis=1, keepdims=True)
+    sd.neighbors(pixels[:1], pixels, ground=sd.Ground.grid(4, 4), k=1, lam=float("inf"), workers=1)
+
+
+def _large_grids(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
+    """Pairs on grids without a matrix, with their bounds."""
+    import numpy as np
+
+    import sinkdist as sd
+
+    r, c = (np.tile(x, 4) / 4 for x in X[:2].astype(float) + 1e-3 / X.shape[1])
+    r, c = r / r.sum(), c / c.sum()
+    for metric, lams in (("sqeuclidean", (0.05, 1.0, 5.0, 100.0)), ("cityblock", (0.1, 30.0))):
+        ground = sd.Ground.grid(24, 40, metric=metric)
+        for lam in lams:
+            _ = sd.solve(r, c, ground, lam=lam, tol=1e-3, max_iter=20).emd_bounds
+
+
 CALLS: dict[str, Call] = {
     "pairs at a small lam": _pairs_at(9.0),
     "pairs at a large lam": _pairs_at(2000.0),
     "other verbs": _verbs,
     "the hard constraint": _constrained,
+    "unequal masses": _masses,
     "grounds and classic distances": _grounds,
     "barycentres": _means,
+    "nearest neighbours": _search,
+    "large grids": _large_grids,
 }
 
 

@@ -6,6 +6,7 @@
       |-- table.py      numbers in text (.csv)
       `-- parquet.py    the one file that imports pyarrow; reads and writes
     grounds.py    a Ground from a description: a file, grid:20x20, points:Z.npy, graph:A.npz
+    columns.py    named columns to a file, or as text
     writing.py    a matrix to a file, by blocks of rows and under a temporary name
 
 It knows arrays and grounds, no distances: the verbs are above it.

@@ -6,7 +6,7 @@ columns in which pandas keeps its row names are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ with needs_extra("parquet", "A file in Parquet"):
     import pyarrow as pa
     from pyarrow import compute, parquet
 
-__all__ = ["read_parquet", "write_parquet"]
+__all__ = ["read_parquet", "write_named", "write_parquet"]
 
 Array = npt.NDArray[Any]
 
@@ -53,6 +53,11 @@ def write_parquet(path: str, blocks: Iterable[Array], shape: tuple[int, int], dt
         for block in blocks:
             columns = [pa.array(np.ascontiguousarray(column)) for column in block.T]
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+
+
+def write_named(path: str, columns: Mapping[str, Array]) -> None:
+    """Write named columns of equal length."""
+    parquet.write_table(pa.table({name: pa.array(x) for name, x in columns.items()}), path)
 
 
 def _width(kind: Any) -> int:

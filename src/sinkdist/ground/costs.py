@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sinkdist.errors import InputError, InputTypeError
 from sinkdist.ground.grid import GridCosts
 from sinkdist.ground.memory import require_memory
+from sinkdist.ground.on_demand import POINT_METRICS, GraphCosts, PointCosts
 from sinkdist.ground.structure import Structure, of_edges
 from sinkdist.inputs.arrays import is_sparse, real_array, require_real
 from sinkdist.inputs.sparsity import check_structure
@@ -31,6 +32,8 @@ __all__ = [
 Costs: TypeAlias = npt.NDArray[np.float64]
 Metric: TypeAlias = str | Callable[[Any, Any], float]
 
+DENSE_UP_TO = 8192  #: points, or nodes of a graph, up to which there is a matrix (512 MB)
+_BAND = 1 << 16  #: points that are checked together
 _SPACINGS = 1e-100, 1e100  #: whose squares are numbers
 
 GRID_METRICS = ("euclidean", "sqeuclidean", "cityblock")
@@ -51,10 +54,15 @@ def grid_of(shape: tuple[Any, ...], metric: str, spacing: Any) -> GridCosts:
     return GridCosts(sides, metric, _spacing(spacing, len(sides)))
 
 
-def points_costs(points: Any, others: Any, metric: Metric) -> Costs:
-    """Distances between the points of one set, or from one set to another, by scipy's cdist."""
+def points_costs(points: Any, others: Any, metric: Metric) -> Costs | PointCosts:
+    """Distances between the points of one set, or from one set to another, by scipy's cdist.
+
+    Many points whose metric allows it have no matrix.
+    """
     from scipy.spatial.distance import cdist
 
+    if others is None and metric in POINT_METRICS and _size(points) > DENSE_UP_TO:
+        return PointCosts(_large_points(points), str(metric))
     z = _points(points, "'points'")
     w = z if others is None else _points(others, "'others'")
     if z.shape[1] != w.shape[1]:
@@ -70,16 +78,40 @@ def points_costs(points: Any, others: Any, metric: Metric) -> Costs:
     return _mirrored(costs) if others is None and isinstance(metric, str) else costs
 
 
-def graph_costs(adjacency: Any) -> tuple[Costs, Structure | None]:
-    """Lengths of shortest paths in a connected, undirected weighted graph, and its structure."""
+def graph_costs(adjacency: Any) -> tuple[Costs | GraphCosts, Structure | None]:
+    """Lengths of shortest paths in a connected, undirected weighted graph, and its structure.
+
+    A large graph has no matrix.
+    """
     from scipy.sparse.csgraph import shortest_path
 
     graph = _undirected(adjacency)
     nodes = graph.shape[0]
-    require_memory(nodes, nodes, f"The ground of a graph of {nodes} nodes")
     _require_connected(graph)
+    structure = of_edges(graph)
+    if nodes > DENSE_UP_TO:
+        return GraphCosts(graph), structure
     costs = _mirrored(np.asarray(shortest_path(graph, method="D", directed=False)))
-    return costs, of_edges(graph)
+    return costs, structure
+
+
+def _size(points: Any) -> int:
+    """How many points there are; 0 for what is no array."""
+    shape: tuple[int, ...] = tuple(getattr(points, "shape", ()))
+    return shape[0] if len(shape) == 2 else 0
+
+
+def _large_points(points: Any) -> Costs:
+    """Checked points in the precision they have, not copied where that can be."""
+    if is_sparse(points):
+        raise InputTypeError("'points' must be dense: pass its .toarray().")
+    found = real_array(points, "'points'")
+    kind = np.float32 if found.dtype in (np.float16, np.float32) else np.float64
+    found = np.ascontiguousarray(found, dtype=kind)
+    for start in range(0, len(found), _BAND):
+        if not np.isfinite(found[start : start + _BAND]).all():
+            _points(found[start : start + _BAND], "'points'")  # names the coordinate
+    return found
 
 
 def _mirrored(costs: Costs) -> Costs:

@@ -27,7 +27,8 @@ from sinkdist.ground.costs import (
 from sinkdist.ground.dense import DenseCosts
 from sinkdist.ground.grid import DENSE_UP_TO, GridCosts
 from sinkdist.ground.metric import MetricCheck, check_metric, largest_metric_below
-from sinkdist.ground.operator import CostOperator, Index
+from sinkdist.ground.on_demand import OnDemand
+from sinkdist.ground.operator import Index
 from sinkdist.ground.structure import Structure, found_in, line
 from sinkdist.inputs.arrays import for_kernels, is_sparse, real_array
 
@@ -64,7 +65,7 @@ class Ground:
     __slots__ = (
         "_costs", "_description", "_gibbs", "_lock", "_metric", "_moved", "_pixels", "_structure",
     )  # fmt: skip
-    _costs: CostOperator
+    _costs: DenseCosts | GridCosts | OnDemand
     _metric: MetricCheck | None
     _structure: Structure | Literal["unknown"] | None
     _gibbs: OrderedDict[tuple[float, np.dtype[Any]], Any]
@@ -118,6 +119,10 @@ class Ground:
     def points(cls, points: Any, others: Any = None, *, metric: Metric = "euclidean") -> Ground:
         """Bins are points: words, colours, places.
 
+        More than 8,192 points have no matrix if `metric` is euclidean, sqeuclidean, cityblock,
+        chebyshev or cosine: costs are computed for the bins in use. The array is then kept as it
+        is, in float32 or float64, and must not be changed.
+
         Parameters
         ----------
         points : array_like, shape (d, dimension) or (d,)
@@ -133,17 +138,20 @@ class Ground:
         array([0., 1., 3.])
         """
         name = metric if isinstance(metric, str) else getattr(metric, "__name__", "custom")
-        ground = cls._made(DenseCosts(points_costs(points, others, metric)), f"{name} points")
+        ground = cls._made(_operator(points_costs(points, others, metric)), f"{name} points")
         if metric in _TRUE_METRICS and others is None:
             ground._metric = _BY_CONSTRUCTION
-            places = np.asarray(points, dtype=np.float64)
+            places = np.asarray(points)
             if places.size == len(places) and metric != "hamming":
+                places = places.astype(np.float64)
                 ground._structure = line(places.ravel(), ground.costs_at)
         return ground
 
     @classmethod
     def graph(cls, adjacency: Any) -> Ground:
         """Bins are the nodes of a graph; costs are the lengths of shortest paths.
+
+        More than 8,192 nodes have no matrix: paths are found from the bins in use.
 
         Parameters
         ----------
@@ -158,7 +166,7 @@ class Ground:
         array([0., 1., 3.])
         """
         costs, structure = graph_costs(adjacency)
-        ground = cls._made(DenseCosts(costs), "shortest paths")
+        ground = cls._made(_operator(costs), "shortest paths")
         ground._metric = _BY_CONSTRUCTION
         if structure is not None:
             ground._structure = structure
@@ -174,13 +182,20 @@ class Ground:
     @property
     def dense(self) -> Costs:
         """The same, not flagged read-only, for compiled passes; never written to."""
-        grid = self.as_grid
-        return self._costs.block() if grid is None else grid.matrix()
+        costs = self._costs
+        return costs.block() if isinstance(costs, DenseCosts) else costs.matrix()
 
     @property
     def is_dense(self) -> bool:
         """Whether there is a matrix."""
         return isinstance(self._costs, DenseCosts)
+
+    def refusal(self, what: str, instead: str) -> InputError | None:
+        """The error for those who want a matrix of this shape, where it would be too large."""
+        costs = self._costs
+        if isinstance(costs, DenseCosts) or (isinstance(costs, GridCosts) and costs.has_matrix):
+            return None
+        return costs.refusal(what, instead)
 
     @property
     def as_grid(self) -> GridCosts | None:
@@ -237,12 +252,15 @@ class Ground:
 
     @property
     def max(self) -> float:
-        """The largest cost."""
+        """The largest cost; of large clouds of points and graphs an upper bound on it."""
         return self._costs.max
 
     @property
     def median(self) -> float:
-        """The median of all entries, the diagonal included: the paper's unit of cost."""
+        """The median of all entries, the diagonal included: the paper's unit of cost.
+
+        Of large clouds of points and graphs it is that of a million entries, always the same ones.
+        """
         return self._costs.median
 
     @property
@@ -281,11 +299,11 @@ class Ground:
         Going from bin 0 to 2 costs 4, but 2 by way of 1.
         """
         if self._metric is None:
-            grid = self.as_grid
+            costs = self._costs
             self._metric = (
                 check_metric(self.dense, self.max, self.is_symmetric)
-                if grid is None
-                else grid.check_metric()
+                if isinstance(costs, DenseCosts)
+                else costs.check_metric()
             )
         return self._metric
 
@@ -373,13 +391,13 @@ class Ground:
         return _restored, (costs, *known)
 
     @classmethod
-    def _made(cls, costs: CostOperator, description: str) -> Ground:
+    def _made(cls, costs: DenseCosts | GridCosts | OnDemand, description: str) -> Ground:
         """A ground of costs that were made by us."""
         ground = cls.__new__(cls)
         ground._set(costs, description)
         return ground
 
-    def _set(self, costs: CostOperator, description: str) -> None:
+    def _set(self, costs: DenseCosts | GridCosts | OnDemand, description: str) -> None:
         """Check the costs and start with empty caches."""
         if not (costs.min >= 0.0 and costs.max < math.inf):
             raise InputError(_bad_cost(costs.block()))
@@ -415,6 +433,11 @@ class Ground:
         if not 0.0 < by < math.inf:
             raise InputError(f"The 'by' option must be positive and finite. Got {by} instead.")
         return float(by), f"{by:.6g}"
+
+
+def _operator(costs: Any) -> DenseCosts | OnDemand:
+    """Costs that are a matrix, or that compute themselves."""
+    return DenseCosts(costs) if isinstance(costs, np.ndarray) else costs
 
 
 def _restored(

@@ -33,7 +33,8 @@ from sinkdist.kernels.views import bits_of
 POWER1, POWER2, INVERSE1, INVERSE2, SHARE, SHIFT = range(6)
 LAW = 6
 
-CLOSE = 0.03  #: what marginals may be off by, relatively, for series of few terms to be exact
+#: What marginals may be off by, relatively, for series of nine and of five terms to be exact.
+CLOSE, CLOSER = 0.03, 1e-3
 TINY = 1e-300  #: what keeps bins without mass from being 0 / 0
 
 _MANTISSA = (1 << 52) - 1
@@ -109,43 +110,64 @@ def sums_of_columns(K: Array, u: Array, s: Array) -> None:
             s[j] += u[i] * K[i, j]
 
 
-@shared(VECTOR, VECTOR, VECTOR, VECTOR, FLOAT)
-def violation(s: Array, p: Array, u: Array, e: Array, tau: float) -> float:
+@shared(VECTOR, VECTOR, VECTOR, VECTOR, FLOAT, VECTOR)
+def violation(
+    s: Array, p: Array, u: Array, e: Array, tau: float, ratio: Array
+) -> tuple[float, float]:
     """``|u s - p e exp(tau)|_1``: how far marginals are from what they are pulled to.
 
-    Infinite where a sum is not representable.
+    Infinite where a sum is not representable. ``ratio`` becomes what is pulled to over what there
+    is. Also returned is how far from 1 it is: 0 where all are within CLOSER, 1 within CLOSE, else
+    2.
     """
     one_version()
     scale = math.exp(tau)
-    total, ok = 0.0, True
+    total, lost, far, near = 0.0, 0.0, 0.0, 0.0
     for j in range(s.size):
-        ok &= representable(s[j]) or p[j] == 0.0
-        total += abs(u[j] * s[j] - p[j] * e[j] * scale)
-    return total if ok else np.inf
+        have, pull = u[j] * s[j], p[j] * e[j] * scale
+        total += abs(have - pull)
+        lost += 0.0 if representable(s[j]) or p[j] == 0.0 else 1.0
+        ratio[j] = (pull + TINY) / (have + TINY)
+    for j in range(s.size):
+        off = abs(ratio[j] - 1.0)
+        far += 0.0 if off < CLOSE else 1.0  # also where it is not a number
+        near += 0.0 if off < CLOSER else 1.0
+    return (total if lost == 0.0 else np.inf), (2.0 if far > 0.0 else 1.0 if near > 0.0 else 0.0)
 
 
-@shared(VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, FLOAT, FLOAT, FLOAT, FLOAT, VECTOR, INTEGERS)
+@shared(
+    VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT, VECTOR, INTEGERS
+)  # fmt: skip
 def update(
     s: Array, p: Array, x: Array, e: Array, u: Array, power: float, inverse: float, tau: float,
-    w: float, work: Array, exponents: Array,
+    w: float, far: float, work: Array, exponents: Array,
 ) -> tuple[float, float]:  # fmt: skip
     """Move one side to its optimum, or ``w`` times as far; ``p . e`` and ``u . s`` afterwards.
 
-    Near the optimum, where marginals are nearly what they are pulled to, the steps are small and
-    series of a few terms are exact.
+    ``work`` holds the ratio of `violation`, and ``far`` how far it is from 1: near the optimum
+    steps are small, and series of a few terms are exact.
     """
     one_version()
-    scale, far = math.exp(tau), 0.0
-    for j in range(s.size):
-        work[j] = u[j] * s[j] + TINY
-    for j in range(s.size):
-        work[j] = (p[j] * e[j] * scale + TINY) / work[j]
-    for j in range(s.size):
-        far += 0.0 if abs(work[j] - 1.0) < CLOSE else 1.0  # also where it is not a number
-    if far == 0.0:
-        _small_update(s, p, x, e, u, w * power, inverse, work)
-    else:
+    if far > 1.0:
         _exact_update(s, p, x, e, u, power, inverse, tau, w, work, exponents)
+    elif far > 0.0:
+        for j in range(s.size):
+            work[j] = w * power * _log_of_close(work[j])
+        for j in range(s.size):
+            x[j] += work[j]
+        for j in range(s.size):
+            u[j] *= _exp_of_small(work[j])
+        for j in range(s.size):
+            e[j] *= _exp_of_small(-inverse * work[j])
+    else:
+        for j in range(s.size):
+            work[j] = w * power * _log_of_closer(work[j])
+        for j in range(s.size):
+            x[j] += work[j]
+        for j in range(s.size):
+            u[j] *= _exp_of_tiny(work[j])
+        for j in range(s.size):
+            e[j] *= _exp_of_tiny(-inverse * work[j])
     pull, mass = 0.0, 0.0
     for j in range(s.size):
         pull += p[j] * e[j]
@@ -155,25 +177,23 @@ def update(
 
 
 @part
-def _small_update(
-    s: Array, p: Array, x: Array, e: Array, u: Array, power: float, inverse: float, work: Array
-) -> None:
-    """The update from ``work``, what is pulled to over what there is, all within CLOSE of 1."""
-    for j in range(s.size):
-        z = (work[j] - 1.0) / (work[j] + 1.0)
-        t = z * z
-        work[j] = power * 2.0 * z * (1.0 + t * (1.0 / 3.0 + t * (0.2 + t * (1.0 / 7.0 + t / 9.0))))
-    for j in range(s.size):
-        x[j] += work[j]
-    for j in range(s.size):
-        u[j] *= _exp_of_small(work[j])
-    for j in range(s.size):
-        e[j] *= _exp_of_small(-inverse * work[j])
+def _log_of_close(y: float) -> float:
+    """``log(y)`` within CLOSE of 1."""
+    z = (y - 1.0) / (y + 1.0)
+    t = z * z
+    return 2.0 * z * (1.0 + t * (1.0 / 3.0 + t * (0.2 + t * (1.0 / 7.0 + t / 9.0))))
+
+
+@part
+def _log_of_closer(y: float) -> float:
+    """``log(y)`` within CLOSER of 1."""
+    d = y - 1.0
+    return d * (1.0 - d * (0.5 - d * (1.0 / 3.0 - d * (0.25 - d * 0.2))))
 
 
 @part
 def _exp_of_small(d: float) -> float:
-    """``exp(d)`` for ``|d| < 2 CLOSE``, by its series."""
+    """``exp(d)`` for ``|d| < 2.1 CLOSE``, by its series."""
     p = 1.0 + d / 9.0
     p = 1.0 + d * 0.125 * p
     p = 1.0 + d * (1.0 / 7.0) * p
@@ -182,6 +202,12 @@ def _exp_of_small(d: float) -> float:
     p = 1.0 + d * 0.25 * p
     p = 1.0 + d * (1.0 / 3.0) * p
     return 1.0 + d * (1.0 + d * 0.5 * p)
+
+
+@part
+def _exp_of_tiny(d: float) -> float:
+    """``exp(d)`` for ``|d| < 2.1 CLOSER``, by its series."""
+    return 1.0 + d * (1.0 + d * (0.5 + d * (1.0 / 6.0 + d * (1.0 / 24.0 + d * (1.0 / 120.0)))))
 
 
 @shared(VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, FLOAT, FLOAT, FLOAT, FLOAT, VECTOR, INTEGERS)

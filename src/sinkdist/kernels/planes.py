@@ -15,6 +15,8 @@ from sinkdist.kernels.exponential import stabilised_kernel
 from sinkdist.kernels.minimum import lesser
 from sinkdist.kernels.views import bits_of
 
+COLUMNS = 1024  #: of a transform that are computed together
+
 __all__ = ["hard_transform", "raise_dense", "raise_sparse", "soft_transform"]
 
 
@@ -64,13 +66,15 @@ def raise_sparse(
 
 @compiled
 def hard_transform(M: Array, f: Array, g: Array) -> None:
-    """``g_j = min_i M_ij - f_i``."""
-    for j in range(g.size):
-        g[j] = np.inf
-    for i in range(f.size):
-        line, x = M[i], f[i]
-        for j in range(g.size):
-            g[j] = lesser(g[j], line[j] - x)
+    """``g_j = min_i M_ij - f_i``; some columns at a time, which stay in the nearest cache."""
+    for start in range(0, g.size, COLUMNS):
+        part = g[start : start + COLUMNS]
+        for j in range(part.size):
+            part[j] = np.inf
+        for i in range(f.size):
+            line, x = M[i, start : start + COLUMNS], f[i]
+            for j in range(part.size):
+                part[j] = lesser(part[j], line[j] - x)
 
 
 @compiled

@@ -8,6 +8,9 @@
     TransportKMeans (kmeans.py)                  clusters around barycentres
     TransportKMedoids (kmedoids.py)              clusters around rows, by swaps (swaps.py)
       |-- seeding.py      first centres, as in k-means++
+    TransportNeighborsRegressor (regressor.py)   the mean of their targets
+    TransportNeighborsTransformer (transformer.py)  the sparse graph of nearest histograms
+      |-- searching.py    the nearest training rows, for these three
       |-- estimator.py    what they share: reading rows, distances to the training set
       |-- distance_spec.py   which distance: all that decides a number
       |-- hashed_rows.py     rows known by their content
@@ -28,7 +31,9 @@ from sinkdist.learn.kernel import TransportKernel
 from sinkdist.learn.kmeans import TransportKMeans
 from sinkdist.learn.kmedoids import TransportKMedoids
 from sinkdist.learn.neighbors import TransportNeighborsClassifier
+from sinkdist.learn.regressor import TransportNeighborsRegressor
 from sinkdist.learn.svc import TransportSVC
+from sinkdist.learn.transformer import TransportNeighborsTransformer
 
 __all__ = [
     "CacheInfo",
@@ -37,6 +42,8 @@ __all__ = [
     "TransportKMedoids",
     "TransportKernel",
     "TransportNeighborsClassifier",
+    "TransportNeighborsRegressor",
+    "TransportNeighborsTransformer",
     "TransportSVC",
     "distance_cache",
 ]

@@ -57,7 +57,9 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = self.distance != PRECOMPUTED
         return tags
 
-    def _checked(self, X: Any, y: Any = _NO_LABELS, *, fit: bool) -> Any:
+    def _checked(
+        self, X: Any, y: Any = _NO_LABELS, *, fit: bool, multi_output: bool = False
+    ) -> Any:
         """Input as scikit-learn wants it: two-dimensional, finite, with the features of the fit."""
         check_distance(self.distance)
         precomputed = self.distance == PRECOMPUTED
@@ -67,6 +69,7 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
             self, X, y, reset=fit, dtype=(np.float64, np.float32),
             accept_sparse=False if precomputed else "csr",
             ensure_min_features=2 if fit and not precomputed else 1,
+            **({"multi_output": True, "y_numeric": True} if multi_output else {}),
         )  # fmt: skip
 
     def _learn_rows(self, X: Any) -> None:

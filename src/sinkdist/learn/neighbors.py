@@ -1,12 +1,12 @@
 """`TransportNeighborsClassifier`: the labels of the nearest histograms.
 
-Only distances from new rows to the training set are solved, none within it; that is why it does
-not stand on scikit-learn's own classifier, which asks for the matrix of the training set.
+Only distances from new rows to the training set are asked for, none within it; that is why it does
+not stand on scikit-learn's own classifier, which asks for the matrix of the training set. Large
+training sets are searched.
 """
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -14,18 +14,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
-from sinkdist.errors import InputError, InputTypeError
-from sinkdist.learn.estimator import TransportEstimator
+from sinkdist.errors import InputError
+from sinkdist.learn.searching import SearchingEstimator, check_count
 
-__all__ = ["TransportNeighborsClassifier"]
+__all__ = ["TransportNeighborsClassifier", "Weights", "check_weights", "weights_of"]
 
 Array: TypeAlias = npt.NDArray[Any]
 Weights: TypeAlias = str | Callable[[Array], Array]
 
 
-class TransportNeighborsClassifier(ClassifierMixin, TransportEstimator):  # type: ignore[misc]
+class TransportNeighborsClassifier(ClassifierMixin, SearchingEstimator):  # type: ignore[misc]
     """The vote of the k nearest training rows.
 
     Parameters
@@ -109,42 +108,11 @@ class TransportNeighborsClassifier(ClassifierMixin, TransportEstimator):  # type
         """
         X, y = self._checked(X, y, fit=True)
         check_classification_targets(y)
-        _check_weights(self.weights)
-        _check_count(self.n_neighbors, len(y))
+        check_weights(self.weights)
+        check_count(self.n_neighbors, len(y))
         self._learn_rows(X)
         self.classes_, self._labels = np.unique(y, return_inverse=True)
         return self
-
-    def kneighbors(
-        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
-    ) -> Any:
-        """The nearest training rows.
-
-        Parameters
-        ----------
-        X : array_like or sparse array, optional
-            As for `predict`; by default the training rows, none of which is its own neighbour.
-        n_neighbors : int, optional
-            How many; those of the constructor by default.
-        return_distance : bool
-            Whether distances are returned as well.
-
-        Returns
-        -------
-        distances, indices : ndarray, shape (m, n_neighbors)
-            Nearest first; of equally near ones the first in the training set comes first. Without
-            `return_distance`, the indices alone.
-        """
-        check_is_fitted(self)
-        asked = self.n_neighbors if n_neighbors is None else n_neighbors
-        count = _check_count(asked, len(self._labels) - (X is None))
-        if X is None:
-            D = self._distances(self._training)
-            np.fill_diagonal(D, np.inf)
-        else:
-            D = self._distances(self._new_rows(X))
-        nearest = np.argsort(D, axis=1, kind="stable")[:, :count]
-        return (np.take_along_axis(D, nearest, 1), nearest) if return_distance else nearest
 
     def predict_proba(self, X: Any) -> Array:
         """The share of each class in the vote.
@@ -159,7 +127,7 @@ class TransportNeighborsClassifier(ClassifierMixin, TransportEstimator):  # type
         ndarray, shape (m, number of classes)
         """
         D, nearest = self.kneighbors(X)
-        weights = _weights(self.weights, D)
+        weights = weights_of(self.weights, D)
         votes = np.zeros((len(D), len(self.classes_)))
         np.add.at(votes, (np.arange(len(D))[:, None], self._labels[nearest]), weights)
         total = votes.sum(axis=1, keepdims=True)
@@ -186,24 +154,7 @@ class TransportNeighborsClassifier(ClassifierMixin, TransportEstimator):  # type
         return np.asarray(self.classes_[winners])
 
 
-def _check_count(count: Any, rows: int) -> int:
-    """The ``n_neighbors`` option, if there are so many."""
-    if isinstance(count, bool) or not isinstance(count, numbers.Integral):
-        raise InputTypeError(
-            f"The 'n_neighbors' option must be a whole number. Got {count!r} instead."
-        )
-    number = int(count)
-    if number < 1:
-        raise InputError(f"The 'n_neighbors' option must be at least 1. Got {count} instead.")
-    if number > rows:
-        raise InputError(
-            f"The 'n_neighbors' option must be at most the number of training rows to choose from, "
-            f"n_samples = {rows} here. Got {count} instead."
-        )
-    return number
-
-
-def _check_weights(weights: Any) -> None:
+def check_weights(weights: Any) -> None:
     """Raise unless it is a ``weights`` option."""
     if not callable(weights) and weights not in ("uniform", "distance"):
         raise InputError(
@@ -212,7 +163,7 @@ def _check_weights(weights: Any) -> None:
         )
 
 
-def _weights(weights: Weights, D: Array) -> Array:
+def weights_of(weights: Weights, D: Array) -> Array:
     """What each neighbour's vote counts."""
     if callable(weights):
         return np.asarray(weights(D), np.float64)

@@ -16,7 +16,7 @@ from sinkdist.ground import Ground
 from sinkdist.interrupts import Stop
 from sinkdist.means.pairing import Pairing, pairing_of
 from sinkdist.means.self_transport import self_objectives
-from sinkdist.means.smoothing import smoothing_of
+from sinkdist.means.smoothing import Smoothing, columns_of, smoothing_of
 from sinkdist.means.sweeps import Sweeps
 from sinkdist.problem.stopping import Stopping
 from sinkdist.solution.status import Status
@@ -96,10 +96,12 @@ class _Search:
     ) -> None:
         self.request, self.places, self.found, self.stop = request, places, found, stop
         self.lams = _stages(request)
+        used = request.histograms[np.unique(pairs.histogram)]
+        self.columns = columns_of(request.ground, self.lams[0], used)
+        B = request.histograms if self.columns is None else request.histograms[:, self.columns]
         self.sweeps = Sweeps(
-            smoothing_of(request.ground, self.lams[0], request.dtype), request.histograms,
-            request.ground.shape[0], pairs, debiased=request.debiased, workers=request.workers,
-            stop=stop,
+            self._smoothing(self.lams[0]), B, request.ground.shape[0], pairs,
+            debiased=request.debiased, workers=request.workers, stop=stop,
         )  # fmt: skip
         self.made = 0
         self.patience = relaxation.FOREVER
@@ -109,12 +111,15 @@ class _Search:
         asked = self.request.stopping
         for k, lam in enumerate(self.lams):
             if k:
-                smoothing = smoothing_of(self.request.ground, lam, self.request.dtype)
-                self.sweeps.continue_at(smoothing, lam / self.lams[k - 1])
+                self.sweeps.continue_at(self._smoothing(lam), lam / self.lams[k - 1])
             last = lam == self.lams[-1]
             tol = asked.tol if last else max(asked.tol, LOOSE_START)
             left = asked.max_iter - self.made
             self._stage(tol, left if last else min(_STAGE, left // 2), last)
+
+    def _smoothing(self, lam: float) -> Smoothing:
+        """Products at a lam."""
+        return smoothing_of(self.request.ground, lam, self.request.dtype, self.columns)
 
     def _stage(self, tol: float, most: int, last: bool) -> None:
         """Sweep at one lam until all barycentres have converged, or so many times."""

@@ -34,7 +34,7 @@ def self_objectives(smoothing: Smoothing, rows: Array, lam: float, tol: float, s
     log_z = np.where(a > 0.0, 0.5 * log_a, NONE).astype(a.dtype)
     for _ in range(_MOST):
         stop.check()
-        change = log_a - log_z - smoothing.forward(log_z)
+        change = log_a - log_z - smoothing.own(log_z)
         change[a == 0.0] = 0.0
         error = (a * np.abs(np.expm1(-change))).sum(axis=1)
         if error.max(initial=0.0) <= tol:

@@ -171,7 +171,7 @@ class Sweeps:
         self.log_a = log_a - shift
         self._old_z, self._z_of_u = self._z_of_u, self.log_z - shift
         if self.debiased:
-            to_itself = self.log_z + self.smoothing.forward(self.log_z)
+            to_itself = self.log_z + self.smoothing.own(self.log_z)
             plan = np.exp(to_itself - to_itself.max(axis=1, keepdims=True))
             plan /= plan.sum(axis=1, keepdims=True)
             self.self_error = np.abs(plan - self.a).sum(axis=1)

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sinkdist.inputs.arrays import is_sparse
 from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.interrupts import Stop
 from sinkdist.pairs.job import job_of, mean_support
 from sinkdist.pairs.matched import Postprocess, empty_rows, pairs_at_once, some_rows
+from sinkdist.pairs.tile_part import TilePart, quarters
 from sinkdist.problem.problem import Problem
 from sinkdist.scale import threads
 from sinkdist.scale.job import TileResult, check_matrix
@@ -80,14 +82,30 @@ class AllPairs:
         return self.task.member.reads_sparse and self.postprocess is None
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether both families are stored sparse."""
+        return is_sparse(self.A.rows) and is_sparse(self.B.rows)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether pairs are solved on the costs between the bins of their tile."""
+        problem = self.problem
+        needs_matrix: bool = problem.member.needs_matrix(problem)
+        return self.postprocess is None and not problem.ground.is_dense and needs_matrix
+
+    @property
     def stop(self) -> Stop:
         """Set when nobody waits for the answer any more."""
         return self.task.stop
 
-    def solve(self, batch: RowBatch) -> Answers:
-        """Answer the pairs of a row batch."""
+    def solve(self, batch: RowBatch, of_tile: TilePart | None = None) -> Answers:
+        """Answer the pairs of a row batch, on the bins of its tile where these are a part."""
+        if of_tile is not None:
+            return of_tile.solve(batch.i, batch.j)
         i = np.array([batch.i])
-        as_stored = self.reads_sparse
+        as_stored = self.reads_sparse or (
+            self.postprocess is None and not self.task.ground.is_dense
+        )
         left, right = some_rows(self.A, i, as_stored), some_rows(self.B, batch.j, as_stored)
         part = solve_batch(self.task, left, right)
         if self.postprocess is not None:
@@ -100,22 +118,40 @@ class AllPairs:
         status = np.full(tile.shape, Status.EMPTY, np.int8)
         error = np.full(tile.shape, np.nan, np.float32)
         down, across = tile.rows.start, tile.columns.start
+        smaller = quarters(self.A, self.B, tile, upper=self.upper) if self.is_local else []
+        if smaller:
+            self._fill(smaller, tile, (values, status, error))
+            return TileResult(values, status, error)
         order = self.order[(self.order >= across) & (self.order < tile.columns.stop)]
         upper = self.upper and tile.is_diagonal
-        size = pairs_at_once(self.problem.ground)
+        size = pairs_at_once(self.problem.ground, self.is_sparse)
+        part = TilePart.of(self.task, self.A, self.B, tile) if self.is_local else None
         for batch in row_batches(self._rows(tile.rows), order, size, upper=upper):
             if self.stop.is_set():
                 break
-            part, j = self.solve(batch), batch.j - across
+            found, j = self.solve(batch, part), batch.j - across
             mirrored = batch.j < tile.rows.stop
             for whole, some in (
-                (values, part.value), (status, part.status), (error, part.error)
+                (values, found.value), (status, found.status), (error, found.error)
             ):  # fmt: skip
                 whole[batch.i - down, j] = some
                 if upper:
                     whole[batch.j[mirrored] - down, batch.i - across] = some[mirrored]
         self.zero_identical(values, tile)
         return TileResult(values, status, error)
+
+    def _fill(self, smaller: list[Tile], tile: Tile, wholes: tuple[Array, ...]) -> None:
+        """Answer a tile by smaller ones; where it is symmetric, by its upper half."""
+        down, across = tile.rows.start, tile.columns.start
+        for piece in smaller:
+            rows, columns = (
+                slice(side.start - first, side.stop - first)
+                for side, first in ((piece.rows, down), (piece.columns, across))
+            )
+            for whole, some in zip(wholes, self(piece), strict=True):
+                whole[rows, columns] = some
+                if self.upper and tile.is_diagonal and not piece.is_diagonal:
+                    whole[columns, rows] = some.T
 
     def zero_identical(self, values: Array, tile: Tile) -> None:
         """Set distances of equal histograms to 0 where that was asked for."""

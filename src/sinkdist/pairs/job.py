@@ -13,6 +13,7 @@ from sinkdist.pairs.report import SHORT
 from sinkdist.problem.problem import Problem
 from sinkdist.scale.job import Job
 from sinkdist.solution.status import Status
+from sinkdist.solvers.local import MOST_COSTS
 
 if TYPE_CHECKING:
     from sinkdist.pairs.all_pairs import AllPairs
@@ -28,7 +29,7 @@ _SECONDS_PER_BIN, _PER_BIN = 1e-6, 100  #: of a pair that needs no matrix: secon
 def job_of(pairs: AllPairs, *, stored: bool) -> Job:
     """The work of `pairs`, described to `scale`; what only stores need, where it is ``stored``."""
     problem, A, B = pairs.problem, pairs.A, pairs.B
-    at_once = pairs_at_once(problem.ground)
+    at_once = pairs_at_once(problem.ground, pairs.is_sparse)
     seconds, each, shared = _costs(problem, mean_support(A), mean_support(B), at_once)
     return Job(
         (A.n, B.n),
@@ -41,7 +42,7 @@ def job_of(pairs: AllPairs, *, stored: bool) -> Job:
         seconds,
         each,
         shared,
-        by_rows=at_once,
+        by_rows=0 if pairs.is_local else at_once,
     )
 
 
@@ -57,9 +58,8 @@ def _costs(problem: Problem, support: float, other: float, at_once: int) -> tupl
     if ground.is_dense:
         kernels = _KERNELS * rows * columns
         return by_entries, 8 * (masses + kernels), 8 * kernels
-    if member.needs_matrix(problem):  # between the bins of a batch, which are more than of a pair
-        entries = min(support * 2.0, rows) * min(other * at_once, columns)
-        return by_entries, 8 * int(masses + _KERNELS * entries), 0
+    if member.needs_matrix(problem):  # between the bins of a tile
+        return by_entries, 8 * _KERNELS * MOST_COSTS, 0
     return max(1e-7, _SECONDS_PER_BIN * (rows + columns)), 8 * (masses + _PER_BIN * rows), 0
 
 
@@ -81,5 +81,7 @@ def mean_support(family: Histograms) -> float:
     """Bins with mass in a histogram, on average."""
     if family.n == 0:
         return float(family.d)
+    if not isinstance(family.rows, np.ndarray):
+        return float(family.rows.nnz) / family.n
     sample = family.dense(slice(0, _SAMPLE))
     return float(np.count_nonzero(sample)) / len(sample)

@@ -14,7 +14,7 @@ positive semi-definite, as for balanced pairs; the larger of both values counts.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ import numpy.typing as npt
 from sinkdist.errors import InputError
 from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
+from sinkdist.inputs.rows import Rows, masses, with_masses
 from sinkdist.pairs.report import SHORT
 from sinkdist.problem.problem import Problem
 from sinkdist.scale import threads
@@ -46,10 +47,15 @@ class _SelfTerms:
     """Histograms of a family against themselves: half of ``OT'``, scalings, ``a^T K a``."""
 
     half: Array
-    scalings: Array
     mass: Array
     status: Array
     error: Array
+    scalings: Rows
+
+    def dense(self, index: Array) -> Array:
+        """Scalings of some histograms."""
+        chosen = self.scalings[index]
+        return chosen if isinstance(chosen, np.ndarray) else np.asarray(chosen.toarray())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +85,7 @@ class MassDebiasing:
         halves = self.first.half[i] + self.second.half[j]
         product = np.einsum(
             "kj,kj->k",
-            *np.broadcast_arrays(self.first.scalings[i] @ self.kernel, self.second.scalings[j]),
+            *np.broadcast_arrays(self.first.dense(i) @ self.kernel, self.second.dense(j)),
         )
         bound = (0.5 * (self.first.mass[i] + self.second.mass[j]) - product) / self.lam
         value = own - halves
@@ -113,23 +119,27 @@ def mass_debiasing(
 
 def _self_terms(task: Prepared, kernel: Array, family: Histograms, workers: int) -> _SelfTerms:
     """Every histogram of a family with mass against itself, in blocks on threads."""
-    n = family.n
-    terms = _SelfTerms(
-        np.full(n, np.nan), np.zeros((n, family.d)), np.ones(n),
-        np.full(n, Status.CONVERGED, np.int8), np.zeros(n),
-    )  # fmt: skip
+    n, scalings = family.n, np.zeros(masses(family.rows).shape)
+    half, mass, error = np.full(n, np.nan), np.ones(n), np.zeros(n)
+    terms = _SelfTerms(half, mass, np.full(n, Status.CONVERGED, np.int8), error, family.rows)
     full = np.flatnonzero(np.ones(n, bool) if family.empty is None else ~family.empty)
 
     def work(index: Array) -> None:
-        _solve_block(task, kernel, family.dense(index).astype(np.float64), index, terms)
+        R = family.dense(index).astype(np.float64)
+        S = _solve_block(task, kernel, R, index, terms)
+        if isinstance(family.rows, np.ndarray):
+            scalings[index] = S
+        else:  # the stored masses of these rows lie one after another
+            start = family.rows.indptr
+            scalings[start[index[0]] : start[index[-1] + 1]] = S[R > 0.0]
 
     blocks = (full[k : k + _AT_ONCE] for k in range(0, full.size, _AT_ONCE))
     threads.run(blocks, work, workers, task.stop)
-    return terms
+    return replace(terms, scalings=with_masses(family.rows, scalings))
 
 
-def _solve_block(task: Prepared, kernel: Array, R: Array, index: Array, terms: _SelfTerms) -> None:
-    """The symmetric fixed point; ordinary pairs where the kernel is none that it suits."""
+def _solve_block(task: Prepared, kernel: Array, R: Array, index: Array, terms: _SelfTerms) -> Array:
+    """The symmetric fixed point, or ordinary pairs where the kernel does not suit it; scalings."""
     member: Unbalanced = task.member
     lam, rho, half = member.lam, member.rho[0], 0.5 * task.ground.diagonal
     mass = R.sum(axis=1)
@@ -146,9 +156,10 @@ def _solve_block(task: Prepared, kernel: Array, R: Array, index: Array, terms: _
     with np.errstate(over="ignore", under="ignore"):
         S = np.where(R > 0.0, R * np.exp(lam * (F - half)), 0.0) / np.sqrt(mass)[:, None]
         less = -np.expm1(-F / rho)
-    terms.scalings[index], terms.mass[index] = S, np.einsum("kj,kj->k", S @ kernel, S)
+    terms.mass[index] = np.einsum("kj,kj->k", S @ kernel, S)
     pulls = rho * np.einsum("kj,kj->k", R, np.where(R > 0.0, less, 0.0))
     terms.half[index] = pulls - 0.5 * terms.mass[index] / lam
+    return np.asarray(S)
 
 
 def _symmetric(K: Array, R: Array, half: Array, k: float, tol: float) -> tuple[Array, Array]:

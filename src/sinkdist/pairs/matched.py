@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.ground import Ground
+from sinkdist.inputs.arrays import is_sparse
 from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.inputs.messages import unmatched
@@ -38,9 +39,9 @@ TILE_PAIRS = 512  #: solved together: enough for products at full speed, few eno
 _ROWS = 1 << 23  #: masses of the histograms of a batch, where bins are so many that it matters
 
 
-def pairs_at_once(ground: Ground) -> int:
-    """How many pairs a batch has: fewer where histograms are large."""
-    return max(1, min(TILE_PAIRS, _ROWS // max(ground.shape)))
+def pairs_at_once(ground: Ground, sparse: bool = False) -> int:
+    """How many pairs a batch has: fewer where histograms are large, and not sparse."""
+    return TILE_PAIRS if sparse else max(1, min(TILE_PAIRS, _ROWS // max(ground.shape)))
 
 
 def matched(
@@ -59,10 +60,11 @@ def matched(
     )
     full = np.flatnonzero(~(empty_rows(R) | empty_rows(C)))
     alone = task.member.reads_sparse and postprocess is None
+    as_stored = alone or (postprocess is None and not task.ground.is_dense)
 
     def work(chosen: Array) -> None:
-        left = some_rows(R, slice(None) if R.is_vector else chosen, alone)
-        right = some_rows(C, np.zeros(chosen.size, int) if C.is_vector else chosen, alone)
+        left = some_rows(R, slice(None) if R.is_vector else chosen, as_stored)
+        right = some_rows(C, np.zeros(chosen.size, int) if C.is_vector else chosen, as_stored)
         part = solve_batch(task, left, right)
         if postprocess is not None:
             first = np.zeros(1, int) if R.is_vector else chosen
@@ -72,7 +74,8 @@ def matched(
 
     # Pairs that are solved one by one differ in what they take: threads share smaller tiles.
     pieces = 4 * workers if alone and workers > 1 else workers
-    size = min(pairs_at_once(task.ground), -(-full.size // pieces)) or 1
+    sparse = as_stored and is_sparse(R.rows) and is_sparse(C.rows)
+    size = min(pairs_at_once(task.ground, sparse), -(-full.size // pieces)) or 1
     tiles = (full[k : k + size] for k in range(0, full.size, size))
     with counting(progress, full.size, SHORT) as counter:
         threads.run(tiles, work, workers, task.stop)

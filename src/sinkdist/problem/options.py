@@ -222,12 +222,14 @@ class Options:
     k: Any = field(
         default=None,
         metadata=about(
-            "How many neighbours; 10, or all within the radius if one is given.", verbs=_SEARCH
+            "How many neighbours; 10, or all within the radius if one is given.",
+            verbs=_SEARCH,
+            flag="--k",
         ),
     )
     radius: Any = field(
         default=None,
-        metadata=about("Neighbours within this distance.", verbs=_SEARCH),
+        metadata=about("Neighbours within this distance.", verbs=_SEARCH, flag="--radius"),
     )
     distance: Any = field(
         default="transport",
@@ -243,6 +245,7 @@ class Options:
             "The most pairs to solve for a query; neighbours that nothing can improve are marked "
             "as proven.",
             verbs=_SEARCH,
+            flag="--budget",
         ),
     )
     order: Any = field(
@@ -250,6 +253,7 @@ class Options:
         metadata=about(
             "At a finite lam: proven, or heuristic, which lets an estimate end the search.",
             verbs=_SEARCH,
+            flag="--order",
         ),
     )
 

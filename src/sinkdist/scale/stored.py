@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.errors import IncompleteError
+from sinkdist.errors import IncompleteError, InputError
 from sinkdist.scale.summary import Summary, summarise
 from sinkdist.scale.tiles import Tile
 
@@ -181,6 +181,39 @@ class StoredMatrix(StoredArray):
         """The blocks that have not been computed yet: their ``rows`` and ``columns``."""
         finished = self._store.finished()
         return [tile for tile in self._store.tiling if not finished[tile.place]]
+
+    def nearest(self, k: Any) -> tuple[Index, Array]:
+        """The k smallest distances of every row, read by rows of tiles.
+
+        Of one family, a row is not its own neighbour. (`sinkdist.neighbors` finds neighbours
+        without a matrix, and solves far fewer pairs.)
+
+        Parameters
+        ----------
+        k : int
+            How many.
+
+        Returns
+        -------
+        indices, distances : ndarray, shape (n, k)
+            Nearest first, ties by index; -1 and NaN where there are fewer.
+        """
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or k < 1:
+            raise InputError(f"The 'k' option must be a whole number of at least 1. Got {k!r}.")
+        (n, m), side = self.shape, self._store.tiling.side
+        own = self._store.about["facts"].get("fingerprints", {}).get("Y", 0) is None
+        indices, distances = np.full((n, k), -1, np.intp), np.full((n, k), np.nan, self.dtype)
+        for start in range(0, n, side):
+            rows = np.arange(start, min(start + side, n))
+            block = self._gather(rows, np.arange(m), None)
+            if own:
+                block[np.arange(rows.size), rows] = np.nan
+            order = np.argsort(block, axis=1, kind="stable")[:, :k]  # NaN comes last
+            values = np.take_along_axis(block, order, 1)
+            width = order.shape[1]
+            indices[rows, :width] = np.where(np.isnan(values), -1, order)
+            distances[rows, :width] = values
+        return indices, distances
 
     def summary(self) -> Summary:
         """What is there, how the pairs ended and how far apart they are; reads every chunk.

@@ -27,6 +27,7 @@ __all__ = ["Bounds", "Cascade"]
 
 PLANES, NOTHING = "planes", ()
 _MANY = 1000  #: candidates from which projections are worth their preparation
+_SHARP = 10  #: potentials of a round that are transformed twice
 _ALONE = 2  #: planes of the nearest candidates that are used before the others
 
 
@@ -96,15 +97,17 @@ class Bounds:
         self._costs = np.ascontiguousarray(ground.block(self._bins, None))
         self._transforms: Transforms | None = None
         if cascade.has_transforms:
-            self._transforms = Transforms(ground.dense, ground.max, r, cascade.candidates)
+            self._transforms = Transforms(self._costs, ground.max, r, cascade.candidates)
 
     def begin(self, survivors: Survivors) -> None:
         """Bounds that need no solve, beyond those of `Cascade.start`."""
         cascade = self._cascade
+        if not cascade.is_bounded or cascade.projections is not None:
+            return
+        plane = hard_plane(self._costs, self._r, np.zeros(self._r.size))
         if self._transforms is not None:
-            self._transforms.raise_bounds(survivors, None)
-        elif cascade.is_bounded and cascade.projections is None:
-            plane = hard_plane(self._costs, self._r, np.zeros(self._r.size))
+            self._transforms.begin(survivors, plane)
+        else:
             cascade.candidates.raise_bounds(survivors, [plane])
 
     def learn(
@@ -117,13 +120,14 @@ class Bounds:
         """
         order = np.argsort(found.value, kind="stable")
         order = order[np.isfinite(found.f[order]).all(axis=1)]
-        for some in (order[:_ALONE], order[_ALONE:]):
-            planes = [self._plane(task, found.f[k], float(found.lam[k])) for k in some]
-            self._cascade.candidates.raise_bounds(survivors, [x for x in planes if x is not None])
+        proven = [self._plane(task, found.f[k], float(found.lam[k])) for k in order]
+        planes = [x for x in proven if x is not None]
+        for some in (planes[:_ALONE], planes[_ALONE:]):
+            self._cascade.candidates.raise_bounds(survivors, some)
             ranking.drop(survivors)
-            if self._transforms is not None and task.member.lam == np.inf:
-                for k in some:
-                    self._transforms.raise_bounds(survivors, found.f[k])
+        if self._transforms is not None and task.member.lam == np.inf:
+            for plane in planes[:_SHARP]:
+                self._transforms.raise_bounds(survivors, plane.g)
                 ranking.drop(survivors)
 
     def _plane(self, task: Prepared, f: Array, lam: float) -> Plane | None:

@@ -31,9 +31,6 @@ from sinkdist.search.projections import Features
 from sinkdist.solvers.bins import SparseRows
 from sinkdist.version import __version__
 
-with needs_extra("store", "Saving an index"):
-    import zarr
-
 __all__ = ["open_index", "save"]
 
 Array = npt.NDArray[Any]
@@ -97,6 +94,9 @@ def open_index(folder: Any) -> Index:
 
 def _write(engine: Engine, place: Path) -> None:
     """All arrays, then the description: without it there is no index."""
+    with needs_extra("store", "Saving an index"):
+        import zarr
+
     arrays = _arrays(engine)
     group = zarr.open_group(place, mode="w")
     for name, array in arrays.items():

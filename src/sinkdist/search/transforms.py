@@ -12,7 +12,9 @@ coupling of ``r'`` and ``c'`` costs at least ``<f', r'> + <g, c'>``. The potenti
 
 *Rounding.* All masses sum to at most 1, so sums are off by at most `rounding_of(n)` of the largest
 potential, which is at most that of ``g`` and the largest cost; a metric may violate triangles by
-`BENT` of the largest cost. The margin is four times the first and the second.
+`BENT` of the largest cost. Costs and potentials are read in single precision, which changes each,
+and their difference, by at most 2^-24 of the largest. The margin is four times the first and the
+last, and the second.
 """
 
 from __future__ import annotations
@@ -20,38 +22,43 @@ from __future__ import annotations
 import numpy as np
 
 from sinkdist.kernels.compiled import Array
-from sinkdist.kernels.planes import hard_transform
 from sinkdist.kernels.transforms import two_transforms
 from sinkdist.search.candidates import Candidates, Survivors
 from sinkdist.solution.certificates import rounding_of
 from sinkdist.solvers.compiled.simplex.pairs import BENT
+from sinkdist.solvers.explored import Plane
 
 __all__ = ["Transforms"]
 
 NAME = "two transforms"
+_LANES = 16  #: numbers that are computed at once
+_UNIT = 2.0**-24
 
 
 class Transforms:
     """The bound for one query."""
 
-    def __init__(self, M: Array, top: float, r: Array, candidates: Candidates) -> None:
+    def __init__(self, costs: Array, top: float, r: Array, candidates: Candidates) -> None:
         assert candidates.sparse is not None
-        self._M, self._top, self._rows = M, top, candidates.sparse
+        self._top, self._rows = top, candidates.sparse
         self._bins = np.flatnonzero(r)
-        self._r, self._here = r[self._bins], np.array(r)
-        self._costs = np.ascontiguousarray(M[self._bins])
-        self._there, self._left = np.zeros(r.size), np.empty(r.size)
-        self._columns = np.empty(r.size, np.int64)
+        self._r, self._here, self._there = r[self._bins], np.array(r), np.zeros(r.size)
+        width = -(-self._bins.size // _LANES) * _LANES
+        self._to_query = np.zeros((r.size, width), np.float32)
+        self._to_query[:, : self._bins.size] = costs.T
+        self._least = np.empty(width, np.float32)
         self._terms = self._bins.size + candidates.sparse.most
 
-    def raise_bounds(self, survivors: Survivors, f: Array | None) -> None:
-        """Raise what is known of survivors to what a potential proves; None stands for 0."""
-        g = np.empty(self._M.shape[1])
-        f = np.zeros(self._bins.size) if f is None else f
-        hard_transform(self._costs, f - self._r @ f, g)
+    def begin(self, survivors: Survivors, plane: Plane) -> None:
+        """Raise what is known of survivors to what no potential, and that of a plane, prove."""
+        self.raise_bounds(survivors, np.zeros(self._here.size))
+        self.raise_bounds(survivors, plane.g)
+
+    def raise_bounds(self, survivors: Survivors, g: Array) -> None:
+        """Raise what is known of survivors to what a potential of all bins proves."""
         largest = 2.0 * float(np.abs(g).max()) + self._top
-        margin = 4.0 * rounding_of(self._terms) * largest + BENT * self._top
+        margin = 4.0 * (rounding_of(self._terms) + _UNIT) * largest + BENT * self._top
         two_transforms(
-            self._M, self._bins, self._r, *self._rows, survivors.index, g, margin, self._here,
-            self._there, self._columns, self._left, survivors.bound,
+            self._to_query, self._bins, self._r, *self._rows, survivors.index, g, margin,
+            self._here, self._there, self._least, survivors.bound,
         )  # fmt: skip

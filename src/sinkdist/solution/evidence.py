@@ -241,9 +241,9 @@ class HostEvidence:
 
     def _plan(self, s: Solution, k: int) -> npt.NDArray[np.float64]:
         """The plan of one pair, in the form that its lam asks for."""
-        grid = s.ground.as_grid
-        if grid is not None and not grid.has_matrix:
-            raise grid.refusal("entries of the plan", _INSTEAD)
+        refusal = s.ground.refusal("entries of the plan", _INSTEAD)
+        if refusal is not None:
+            raise refusal
         lam, special = entry_of(s.lam, k), self._special(k)
         if special is not None:
             return special.dense(s.ground.matrix, lam)

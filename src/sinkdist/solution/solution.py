@@ -149,9 +149,9 @@ class Solution:
         Examples
         --------
         >>> import sinkdist as sd
-        >>> s = sd.solve([0.5, 0.5], [0.2, 0.8], [[0, 1], [1, 0]], lam=10)
-        >>> s.plan_rows(1).round(6)
-        array([3.e-06, 5.e-01])
+        >>> s = sd.solve([0.5, 0.5], [0.2, 0.8], [[0, 1], [1, 0]], lam=float("inf"))
+        >>> s.plan_rows(0).round(6)
+        array([0.2, 0.3])
         """
         index, alone = read_rows(rows, int(self.ground.shape[0]))
         evidence = self._evidence
@@ -179,9 +179,9 @@ class Solution:
         Examples
         --------
         >>> import sinkdist as sd
-        >>> s = sd.solve([0.5, 0.5, 0], [0, 0.5, 0.5], sd.Ground.grid(3), lam=float("inf"))
+        >>> s = sd.solve([0.5, 0.5, 0], [0, 0, 1], sd.Ground.grid(3), lam=float("inf"))
         >>> s.transport_map().ravel()
-        array([ 2.,  1., nan])
+        array([ 2.,  2., nan])
         """
         found = read_places(places, getattr(self.ground, "pixels", None), int(self.ground.shape[1]))
         return self._evidence.each(lambda k: self._evidence.projection(self, k, found))

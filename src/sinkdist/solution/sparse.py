@@ -18,6 +18,8 @@ from sinkdist.solution.plans import SparsePlan
 
 __all__ = ["ThresholdedPlan", "check_threshold", "thresholded"]
 
+_MOST = 1 << 27  #: entries of a sparse plan, which then takes 3 GB while it is made
+
 
 class ThresholdedPlan(NamedTuple):
     """A plan without its small entries, and what these were.
@@ -45,12 +47,18 @@ def thresholded(
 
     kept: list[SparsePlan] = []
     dropped: list[float] = []
-    count = 0
+    count = entries = 0
     for piece in pieces:
         small = piece.mass < threshold
         dropped.append(math.fsum(piece.mass[small]))
         count += int(small.sum())
         kept.append(piece if not small.any() else piece.only(~small))
+        entries += kept[-1].mass.size
+        if entries > _MOST:
+            raise InputError(
+                f"The plan has more than {_MOST:,} entries of at least {threshold:g}: call "
+                "to_sparse with a larger threshold."
+            )
     rows = np.concatenate([np.zeros(0, np.intp), *(x.rows for x in kept)])
     columns = np.concatenate([np.zeros(0, np.intp), *(x.columns for x in kept)])
     mass = np.concatenate([np.zeros(0), *(x.mass for x in kept)])

@@ -10,13 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from sinkdist.ground.memory import require_memory
 from sinkdist.kernels.compiled import Array
 from sinkdist.solvers.bins import dense_rows
 from sinkdist.solvers.outcome import Answers, Outcome
 from sinkdist.solvers.prepared import Prepared
 
-__all__ = ["Part", "part_of", "solve_on_part"]
+__all__ = ["MOST_COSTS", "Part", "part_of", "solve_on_part", "used_bins"]
 
+MOST_COSTS = 1 << 22  #: between the bins of a tile; one with more is cut into quarters
+_COPIES = 4  #: of the costs that solvers hold: a kernel, work space
 _LITTLE_MORE = 4.0  #: times the costs between all bins that are used: then both sides have them
 
 
@@ -33,6 +36,11 @@ class Part:
 
     def __init__(self, task: Prepared, rows: Array, columns: Array) -> None:
         self.rows, self.columns, self.shape = rows, columns, task.ground.shape
+        require_memory(
+            _COPIES * rows.size, columns.size,
+            f"The matrix between {rows.size:,} and {columns.size:,} bins with mass",
+            "costs and work space",
+        )  # fmt: skip
         ground = task.ground.on(rows, columns)
         assert task.local is not None
         self.task = task._replace(ground=ground, **task.member._operators(ground, *task.local))
@@ -50,22 +58,22 @@ class Part:
                 answers.brackets[k] = found.brackets[k]
 
 
-def part_of(task: Prepared, R: Any, C: Any) -> tuple[Part, Array, Array]:
-    """What pairs of rows use, and the rows on it; dense or CSR rows.
+def part_of(task: Prepared, R: Any, C: Any, dense: bool = True) -> tuple[Part, Any, Any]:
+    """What pairs of rows use, and the rows on it, ``dense`` or as they are stored.
 
     On a square ground the bins of the rows are the first of the columns as well, so that a bin has
     one number on both sides: solvers tell by it what need not move.
     """
-    rows, columns = _used(R), _used(C)
+    rows, columns = used_bins(R), used_bins(C)
     if task.ground.shape[0] == task.ground.shape[1]:
         both = np.union1d(rows, columns)
         if both.size**2 <= _LITTLE_MORE * rows.size * columns.size:
             rows = columns = both
         else:
             columns = np.concatenate([rows, np.setdiff1d(columns, rows, assume_unique=True)])
-    left, right = (
-        np.ascontiguousarray(dense_rows(H[:, bins])) for H, bins in ((R, rows), (C, columns))
-    )
+    left, right = (H[:, bins] for H, bins in ((R, rows), (C, columns)))
+    if dense:
+        left, right = (np.ascontiguousarray(dense_rows(H)) for H in (left, right))
     return Part(task, rows, columns), left, right
 
 
@@ -82,7 +90,7 @@ def solve_on_part(task: Prepared, r: Array, c: Array) -> tuple[Outcome, Array, A
     )
 
 
-def _used(H: Any) -> Array:
+def used_bins(H: Any) -> Array:
     """Bins with mass in any row."""
     if isinstance(H, np.ndarray):
         return np.flatnonzero(H.any(axis=0))

@@ -35,7 +35,7 @@ def hard_plane(M: Array, r: Array, f: Array) -> Plane:
     Examples
     --------
     >>> plane = hard_plane(np.array([[0.0, 1.0, 2.0]]), np.ones(1), np.zeros(1))
-    >>> (plane.g + plane.constant).round(12)
+    >>> np.abs(plane.g + plane.constant).round(12)
     array([0., 1., 2.])
     """
     f = f - r @ f

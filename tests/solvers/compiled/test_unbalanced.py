@@ -8,6 +8,7 @@ import pytest
 from sinkdist.interrupts import Stop
 from sinkdist.solvers.compiled import unbalanced
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, OVERFLOW, RUNNING
+from sinkdist.solvers.compiled.unbalanced_products import scale_block
 from tests.oracles import masses as oracle
 
 RNG = np.random.default_rng(1)
@@ -35,7 +36,7 @@ def one(k, law, tol, max_iter=10_000):
 @pytest.mark.parametrize("rho", PENALTIES)
 def test_blocks_and_pairs_take_the_same_steps(rho):
     law = unbalanced.law_of(LAM, rho)
-    block = unbalanced.scale_block(K, R, C, LOG_T, law, 1e-9, 10_000, Stop())
+    block = scale_block(K, R, C, LOG_T, law, 1e-9, 10_000, Stop())
     each = unbalanced.Scaled.blank(len(C), D, D)
     value = np.empty(len(C))
     end = unbalanced.scale_each(
@@ -74,8 +75,8 @@ def test_the_plan_is_the_oracles(rho):
 
 def test_one_row_is_shared():
     law = unbalanced.law_of(LAM, (1.0, 1.0))
-    shared = unbalanced.scale_block(K, R[:1], C, LOG_T, law, 1e-9, 10_000, Stop())
-    own = unbalanced.scale_block(K, R[:1].repeat(10, 0), C, LOG_T, law, 1e-9, 10_000, Stop())
+    shared = scale_block(K, R[:1], C, LOG_T, law, 1e-9, 10_000, Stop())
+    own = scale_block(K, R[:1].repeat(10, 0), C, LOG_T, law, 1e-9, 10_000, Stop())
     for a, b in zip(shared, own, strict=True):
         np.testing.assert_array_equal(a, b)
 
@@ -92,7 +93,7 @@ def test_large_penalties_do_not_slow_sweeps_down():
 
 def test_what_is_short_of_sweeps_ends_with_exact_rows():
     law = unbalanced.law_of(LAM, (1.0, 1.0))
-    block = unbalanced.scale_block(K, R, C, LOG_T, law, 1e-12, 2, Stop())
+    block = scale_block(K, R, C, LOG_T, law, 1e-12, 2, Stop())
     assert (block.act == RUNNING).all() and (block.n_iter == 2).all()
     for k in range(len(C)):
         x, _, u, v, tau, act, error, _, _ = one(k, law, 1e-12, 2)
@@ -109,13 +110,13 @@ def test_what_floats_cannot_hold_is_handed_over():
     law = unbalanced.law_of(1.0, (1.0, 1.0))
     *_, act, error, _, _ = unbalanced.scale_one(far, half, half, 0.0, law, 1e-9, 99, Stop(), 1e6)
     assert act == OVERFLOW and error == np.inf
-    block = unbalanced.scale_block(far, half[None], half[None], np.zeros(1), law, 1e-9, 99, Stop())
+    block = scale_block(far, half[None], half[None], np.zeros(1), law, 1e-9, 99, Stop())
     assert block.act[0] == OVERFLOW
 
 
 def test_what_is_slow_is_handed_over():
     law = unbalanced.law_of(100.0, (1e6, 1e6))
     slow = np.exp(-100.0 * M)
-    block = unbalanced.scale_block(slow, R, C, LOG_T, law, 1e-9, 10_000, Stop())
+    block = scale_block(slow, R, C, LOG_T, law, 1e-9, 10_000, Stop())
     assert (block.act == HANDED_OVER).any()
     assert (block.act != RUNNING).all()

@@ -36,8 +36,7 @@ Sinkhorn distances are 20 iterations of Algorithm 1, with lam in {5, 7, 9, 11} /
 distance with a fixed alpha, the hard constraint of the paper's Definition 1, is converged (to 1e-3
 in the marginals), with alpha in {0.5, 1, 2}, up to N = 3,000; for more images, only with the alpha
 that was chosen most often there. Between two digits of MNIST, lam = 7 / q50(M) gives an alpha of
-about 1, and the EMD one of 3.3 to 5. M is in pixels. The EMD is the exact one, by sinkdist's own
-transport simplex.
+about 1, and the EMD one of 3.3 to 5. M is in pixels.
 
 Most claims say more than one thing. Each is tested by a number, which the verdict names; a claim
 holds if all its tests pass, and in part if some do. They are judged at the largest N at which every

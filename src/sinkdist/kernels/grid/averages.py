@@ -21,7 +21,7 @@ def averages(
     width: Array, size: Array, place: Array, weights: Array, inverse: Array,
 ) -> None:  # fmt: skip
     """``out``, of shape (n, lines): the mean of ``values`` for every target, for some lines."""
-    n = out.shape[0]
+    n, nothing = out.shape[0], block - block  # a literal 0 has a type of its own
     blocks, middle = low.shape[1], table.size // 2
     row, product = np.empty((8, blocks * block)), np.empty(values.shape[1])
     for group in range(start, stop, 8):
@@ -36,7 +36,7 @@ def averages(
                     for b in range(w):
                         product[b] = weights[at + b] * values[line, b0 + b]
                     x = middle - block // 2 + w // 2
-                    add_sums(product, 0, w, table, x, block, row[k], i0)
+                    add_sums(product, nothing, w, table, x, block, row[k], i0)
                 else:
                     for b in range(w):
                         v = values[line, b0 + b]
@@ -53,7 +53,7 @@ def spread(
     width: Array, size: Array, place: Array, weights: Array, inverse: Array,
 ) -> None:  # fmt: skip
     """The adjoint of `averages`: ``masses``, of shape (n, lines), go to ``out``, (lines, n)."""
-    n = masses.shape[0]
+    n, nothing = masses.shape[0], block - block
     blocks, middle = low.shape[1], table.size // 2
     row, back = np.empty((8, blocks * block)), np.empty(out.shape[1])
     for group in range(start, stop, 8):
@@ -74,7 +74,7 @@ def spread(
                     for b in range(w):
                         back[b] = 0.0
                     x = middle - block // 2 + w // 2
-                    add_sums_back(row[k, i0 : i0 + block], block, table, x, w, back, 0)
+                    add_sums_back(row[k, i0 : i0 + block], block, table, x, w, back, nothing)
                     for b in range(w):
                         out[line, b0 + b] += weights[at + b] * back[b]
                 else:
@@ -94,7 +94,7 @@ def costs_of_moves(
 
     With the offset D of a window from its targets, ``(i - b)^2 = D^2 + 2 D x + x^2``: three tables.
     """
-    n = out.shape[0]
+    n, nothing = out.shape[0], block - block  # a literal 0 has a type of its own
     blocks, middle = low.shape[1], table.size // 2
     once, twice = np.empty(table.size), np.empty(table.size)
     for k in range(table.size):
@@ -115,10 +115,10 @@ def costs_of_moves(
                         paid[b] = weights[at + b] * costs[line, b0 + b]
                         part[b] = weights[at + b] * share[line, b0 + b] * unit
                     x = middle - block // 2 + w // 2
-                    add_sums(paid, 0, w, table, x, block, row[k], i0)
-                    add_sums(part, 0, w, table, x, block, zeros, 0)
-                    add_sums(part, 0, w, once, x, block, ones, 0)
-                    add_sums(part, 0, w, twice, x, block, twos, 0)
+                    add_sums(paid, nothing, w, table, x, block, row[k], i0)
+                    add_sums(part, nothing, w, table, x, block, zeros, nothing)
+                    add_sums(part, nothing, w, once, x, block, ones, nothing)
+                    add_sums(part, nothing, w, twice, x, block, twos, nothing)
                     off = float(i0 + block // 2 - b0 - w // 2)
                     for i in range(block):
                         row[k, i0 + i] += off * (off * zeros[i] + 2.0 * ones[i]) + twos[i]

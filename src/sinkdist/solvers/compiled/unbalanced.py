@@ -1,4 +1,4 @@
-"""Scaling where marginals are held by a penalty: one pair, pairs one by one, and blocks of pairs.
+"""Scaling where marginals are held by a penalty: one pair, and pairs one by one.
 
 The problem of histograms ``r, c`` of masses ``m, n`` is that of ``r / m, c / n`` with
 ``t = sqrt(m / n)``: plans are ``sqrt(m n)`` times those of
@@ -63,9 +63,8 @@ from sinkdist.solvers.compiled.relaxation import (
     decide,
 )
 from sinkdist.solvers.compiled.scaling import LONG, most_bins, support
-from sinkdist.solvers.policy import CROWDED
 
-__all__ = ["Scaled", "law_of", "scale_block", "scale_each", "scale_one"]
+__all__ = ["PATIENCE", "Scaled", "law_of", "scale_each", "scale_one", "scratch_for"]
 
 #: Sweeps that are worth waiting for: a step of Newton's, by a dense factorisation, takes as long as
 #: some dozens of them.
@@ -139,23 +138,24 @@ def scale_pair(
     for _ in range(sweeps):
         w = state[OMEGA]
         row_sums(K, v, s[:m])
-        error = violation(s[:m], r, u, e, tau[0])  # of relaxed rows; finite where sums are
+        error, far = violation(s[:m], r, u, e, tau[0], work[:m])
         if not error < 1e300:
             return OVERFLOW, np.inf
         if w == 1.0:
             error = 0.0
         pull, _ = update(
-            s[:m], r, x, e, u, law[POWER1], law[INVERSE1], tau[0], w, work[:m], exponents[:m]
+            s[:m], r, x, e, u, law[POWER1], law[INVERSE1], tau[0], w, far, work[:m], exponents[:m]
         )
         sums_of_columns(K, u, s[:n])
-        error += violation(s[:n], c, v, h, tau[1])
+        columns, far = violation(s[:n], c, v, h, tau[1], work[:n])
+        error += columns
         if not error < 1e300:
             return OVERFLOW, np.inf
         act = decide(state, error, tol, limit)
         if act == CONVERGED:
             return CONVERGED, error
         other, mass = update(
-            s[:n], c, y, h, v, law[POWER2], law[INVERSE2], tau[1], w, work[:n], exponents[:n]
+            s[:n], c, y, h, v, law[POWER2], law[INVERSE2], tau[1], w, far, work[:n], exponents[:n]
         )
         settle(law, log_t, pull, other, mass, y, v, h, tau)
         if act != RUNNING:
@@ -175,9 +175,9 @@ def rows_exact(
     one_version()
     m, n = K.shape
     row_sums(K, v, s[:m])
-    update(s[:m], r, x, e, u, law[POWER1], law[INVERSE1], tau[0], 1.0, work[:m], exponents[:m])
+    update(s[:m], r, x, e, u, law[POWER1], law[INVERSE1], tau[0], 1.0, 2.0, work[:m], exponents[:m])
     sums_of_columns(K, u, s[:n])
-    return violation(s[:n], c, v, h, tau[1])
+    return violation(s[:n], c, v, h, tau[1], work[:n])[0]
 
 
 def scratch_for(R: Array, C: Array) -> tuple[Array, Array, Array]:
@@ -288,141 +288,3 @@ def scale_one(
     if act == RUNNING:
         error = rows_exact(K, r, c, x, u, v, e, h, s, work, exponents, tau, law)
     return x, y, u, v, tau, act, error, int(state[SWEEPS]), bool(state[THETA2] > 0.0)
-
-
-@compiled
-def _row_step(
-    S: Array, R: Array, X: Array, E: Array, U: Array, tau: Array, law: Array, omega: Array,
-    error: Array, pull: Array, work: Array, exponents: Array,
-) -> None:  # fmt: skip
-    """The rows of every pair, relaxed by its ``omega``; their error before, 0 where it is plain."""
-    for k in range(S.shape[0]):
-        r = R[k if R.shape[0] > 1 else 0]
-        error[k] = violation(S[k], r, U[k], E[k], tau[k, 0])
-        if omega[k] == 1.0 and error[k] < np.inf:
-            error[k] = 0.0
-        pull[k], _ = update(
-            S[k], r, X[k], E[k], U[k], law[POWER1], law[INVERSE1], tau[k, 0], omega[k], work,
-            exponents,
-        )  # fmt: skip
-
-
-@compiled
-def _column_error(A: Array, C: Array, V: Array, H: Array, tau: Array, error: Array) -> None:
-    """Add the error of the columns."""
-    for k in range(A.shape[0]):
-        error[k] += violation(A[k], C[k], V[k], H[k], tau[k, 1])
-
-
-@compiled
-def _column_step(
-    A: Array, C: Array, Y: Array, H: Array, V: Array, tau: Array, law: Array, log_t: Array,
-    omega: Array, pull: Array, work: Array, exponents: Array,
-) -> None:  # fmt: skip
-    """The columns of every pair, and its best constants; a pair with ``omega`` 0 stays put."""
-    for k in range(A.shape[0]):
-        if omega[k] > 0.0:
-            other, mass = update(
-                A[k], C[k], Y[k], H[k], V[k], law[POWER2], law[INVERSE2], tau[k, 1], omega[k],
-                work, exponents,
-            )  # fmt: skip
-            settle(law, log_t[k], pull[k], other, mass, Y[k], V[k], H[k], tau[k])
-
-
-@compiled
-def _begin_all(state: Array, log_t: Array, law: Array, tau: Array) -> None:
-    """Fresh pairs."""
-    for k in range(state.shape[0]):
-        begin(state[k])
-        tau[k, 0] = first_tau(law, log_t[k], 0.0)
-        tau[k, 1] = tau[k, 0]
-
-
-@compiled
-def _decide_all(state: Array, error: Array, tol: float, limit: float, act: Array) -> int:
-    """Every pair's next step; how many are still at work."""
-    going = 0
-    for k in range(state.shape[0]):
-        if act[k] == RUNNING:
-            act[k] = decide(state[k], error[k], tol, limit) if error[k] < 1e30 else OVERFLOW
-        going += act[k] == RUNNING
-    return going
-
-
-class _Block:
-    """Pairs at work together: one row of every array per pair."""
-
-    def __init__(self, K: Array, R: Array, C: Array, log_t: Array, law: Array) -> None:
-        pairs, (m, n) = len(C), K.shape
-        self.index, self.shared = np.arange(pairs), R if len(R) == 1 else None
-        self.R, self.C, self.log_t = R, C, log_t
-        self.X, self.Y, self.V = np.zeros((pairs, m)), np.zeros((pairs, n)), C.copy()
-        self.U = np.repeat(R, pairs, 0) if len(R) == 1 else R.copy()
-        self.E, self.H = np.ones((pairs, m)), np.ones((pairs, n))
-        self.tau, self.state = np.empty((pairs, 2)), np.empty((pairs, FIELDS))
-        self.error, self.pull = np.empty(pairs), np.empty(pairs)
-        self.act = np.full(pairs, RUNNING)
-        self.K, self.law = K, law
-        self.work, self.exponents = np.empty(max(m, n)), np.empty(max(m, n), np.int64)
-        _begin_all(self.state, log_t, law, self.tau)
-
-    def rows(self, omega: Array) -> Array:
-        """Half a sweep: rows, and the columns' error; the sums of the columns."""
-        m = self.K.shape[0]
-        S = self.V @ self.K.T
-        _row_step(
-            S, self.R, self.X, self.E, self.U, self.tau, self.law, omega, self.error, self.pull,
-            self.work[:m], self.exponents[:m],
-        )  # fmt: skip
-        A: Array = self.U @ self.K
-        _column_error(A, self.C, self.V, self.H, self.tau, self.error)
-        return A
-
-    def columns(self, A: Array, omega: Array) -> None:
-        """The other half; a pair with ``omega`` 0 stays put."""
-        n = self.K.shape[1]
-        _column_step(
-            A, self.C, self.Y, self.H, self.V, self.tau, self.law, self.log_t, omega, self.pull,
-            self.work[:n], self.exponents[:n],
-        )  # fmt: skip
-
-    def only(self, some: Array) -> None:
-        """Close the block up to some of its pairs."""
-        for name in ("index", "C", "log_t", "X", "Y", "U", "V", "E", "H", "tau", "state", "error",
-                     "pull", "act"):  # fmt: skip
-            setattr(self, name, getattr(self, name)[some])
-        if self.shared is None:
-            self.R = self.R[some]
-
-    def end(self, some: Array, ended: Scaled) -> None:
-        """Keep what has come of some pairs."""
-        where = self.index[some]
-        for name in ("X", "Y", "U", "V", "tau", "error", "act"):
-            getattr(ended, name)[where] = getattr(self, name)[some]
-        ended.n_iter[where] = self.state[some, SWEEPS]
-        ended.relaxed[where] = self.state[some, THETA2] > 0.0
-
-
-def scale_block(
-    K: Array, R: Array, C: Array, log_t: Array, law: Array, tol: float, sweeps: int, stop: Stop
-) -> Scaled:
-    """Scale the pairs ``(R, C)`` together, two matrix products a sweep."""
-    ended, block = Scaled.blank(len(C), *K.shape), _Block(K, R, C, log_t, law)
-    for _ in range(sweeps):
-        if stop.is_set():  # nobody waits for it
-            break
-        omega = block.state[:, OMEGA].copy()
-        A = block.rows(omega)
-        going = _decide_all(block.state, block.error, tol, PATIENCE, block.act)
-        if going < CROWDED * len(block.act):
-            block.end(np.flatnonzero(block.act != RUNNING), ended)
-            stay = np.flatnonzero(block.act == RUNNING)
-            block.only(stay)
-            A, omega = A[stay], omega[stay]
-        if going == 0:
-            break
-        block.columns(A, np.where(block.act == RUNNING, omega, 0.0))
-    else:
-        block.rows(np.ones(len(block.act)))
-        block.end(np.arange(len(block.act)), ended)
-    return ended

@@ -61,12 +61,18 @@ class Independent(Member):
         """The table of one pair."""
         return independence_table(task.ground.block(rows, columns), r, c)
 
-    def solve_batch(self, task: Prepared, R: Array, C: Array, answers: Answers) -> None:
+    def solve_batch(self, task: Prepared, R: Any, C: Any, answers: Answers) -> None:
         """Products for many pairs."""
         if task.keep_potentials:
             Member.solve_batch(self, task, R, C, answers)
             return
-        answers.value[:] = np.einsum("kj,kj->k", C, task.ground.mean_costs(R))
+        means = task.ground.mean_costs(R)
+        dense = isinstance(
+            C, np.ndarray
+        )  # rows on a ground without a matrix are as they are stored
+        answers.value[:] = (
+            np.einsum("kj,kj->k", C, means) if dense else C.multiply(means).sum(axis=1)
+        )
         answers.error[:], answers.n_iter[:] = 0.0, 1
         answers.status[:], answers.solver[:] = STATUS_CONVERGED, INDEPENDENCE
 

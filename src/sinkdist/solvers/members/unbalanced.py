@@ -29,10 +29,11 @@ from sinkdist.scale import threads
 from sinkdist.solution.mass_certificates import pulled
 from sinkdist.solution.mass_evidence import MassEvidence
 from sinkdist.solution.plans import Plan, ScaledPlan, entropic_plan, is_blurred
-from sinkdist.solvers.bins import all_bins, support, union
+from sinkdist.solvers.bins import all_bins, support
 from sinkdist.solvers.compiled import unbalanced as scaling
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, RUNNING
 from sinkdist.solvers.compiled.scaling import LONG
+from sinkdist.solvers.compiled.unbalanced_batch import scale_together
 from sinkdist.solvers.compiled.unbalanced_newton import climb
 from sinkdist.solvers.members.base import Member, Solved
 from sinkdist.solvers.outcome import NEWTON, STATUS_OF, Answers, Outcome
@@ -44,10 +45,7 @@ __all__ = ["Unbalanced", "refuse_strength"]
 _FLOAT64 = np.dtype(np.float64)
 _LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
 _LARGE = 1 << 20  #: entries of a pair's kernel above which it is solved as if it were alone
-_CHUNK = 2e8  #: kernel entries read in one compiled call over pairs, so that Ctrl-C is answered
-_AT_ONCE = 5e7  #: the same for one pair
-_BLOCK_PAIRS = 8  #: fewer pairs than this do not make a block
-_BLOCK_ENTRIES = 160**2  #: of a pair's kernel above which a block is faster than pair after pair
+_AT_ONCE = 5e7  #: kernel entries read in one compiled call, so that Ctrl-C is answered
 
 
 class _Side(NamedTuple):
@@ -136,7 +134,7 @@ class Unbalanced(Member):
         assert task.gibbs is not None
         act = np.full(len(C), LONG)
         if task.gibbs.fits and sizes.max(initial=0) <= _LARGE:
-            act = self._scale(task, R, C, sizes, answers)
+            act = self._scale(task, R, C, answers)
         for k in np.flatnonzero((act != CONVERGED) & (act != RUNNING)):
             if task.stop.is_set():
                 break
@@ -204,7 +202,7 @@ class Unbalanced(Member):
         f = (x + np.log(one.shape) + 0.5 * math.log(one.mass)) / self.lam
         return f, (y + np.log(two.shape) + 0.5 * math.log(two.mass)) / self.lam
 
-    def _scale(self, task: Prepared, R: Array, C: Array, sizes: Array, answers: Answers) -> Array:
+    def _scale(self, task: Prepared, R: Array, C: Array, answers: Answers) -> Array:
         """Sweeps of all pairs; how each stands."""
         (R, m), (C, n) = _shapes(R), _shapes(C)
         log_t, law = (
@@ -212,10 +210,7 @@ class Unbalanced(Member):
             scaling.law_of(self.lam, self.rho),
         )
         mean = np.sqrt(m) * np.sqrt(n)
-        if len(C) >= _BLOCK_PAIRS and sizes.mean() > _BLOCK_ENTRIES:
-            value, found = _in_block(task, R, C, log_t, law)
-        else:
-            value, found = _one_by_one(task, R, C, log_t, law)
+        value, found = scale_together(task, R, C, log_t, law)
         over = np.flatnonzero((found.act == CONVERGED) | (found.act == RUNNING))
         answers.n_iter[:] = found.n_iter
         answers.value[over], answers.error[over] = (mean * value)[over], found.error[over]
@@ -280,41 +275,3 @@ def _translation(law: Array, log_t: float, first: float, second: float) -> float
     if law[INVERSE1] >= law[INVERSE2]:
         return float((log_t - first) / law[INVERSE1])
     return float((log_t + second) / law[INVERSE2])
-
-
-def _in_block(
-    task: Prepared, R: Array, C: Array, log_t: Array, law: Array
-) -> tuple[Array, scaling.Scaled]:
-    """All pairs together on the union of their bins; values, and scalings on all bins."""
-    gibbs = task.gibbs
-    assert gibbs is not None
-    rows, columns = union(R), union(C)
-    kernel = gibbs.on(rows, columns)
-    rows, columns = all_bins(rows, columns, R, C)
-    found = scaling.scale_block(
-        kernel, np.ascontiguousarray(R[:, rows]), np.ascontiguousarray(C[:, columns]), log_t, law,
-        task.tol, task.max_iter, task.stop,
-    )  # fmt: skip
-    value = gibbs.cost_on(rows, columns, found.U, found.V) / gibbs.lam
-    if task.keep_potentials:
-        X, Y = (np.zeros((len(C), d)) for d in gibbs.shape)
-        X[:, rows], Y[:, columns] = found.X, found.Y
-        found = found._replace(X=X, Y=Y)
-    return value, found
-
-
-def _one_by_one(
-    task: Prepared, R: Array, C: Array, log_t: Array, law: Array
-) -> tuple[Array, scaling.Scaled]:
-    """Each pair on its own bins, in compiled chunks short enough to be interrupted between."""
-    gibbs, pairs = task.gibbs, len(C)
-    assert gibbs is not None
-    found = scaling.Scaled.blank(pairs, *(gibbs.shape if task.keep_potentials else (0, 0)))
-    value, following, scratch = np.full(pairs, np.nan), 0, scaling.scratch_for(R, C)
-    while following < pairs and not task.stop.is_set():
-        following = scaling.scale_each(
-            gibbs.kernel, task.ground.dense, R, C, log_t, law, following, _CHUNK, task.tol,
-            scaling.PATIENCE, task.max_iter, task.keep_potentials, value, found.error,
-            found.n_iter, found.act, found.relaxed, found.tau, found.X, found.Y, *scratch,
-        )  # fmt: skip
-    return value, found

@@ -92,7 +92,7 @@ def refined(values: Array, shape: tuple[int, ...], halved: tuple[bool, ...]) -> 
     Examples
     --------
     >>> refined(np.array([0.0, 4.0, 16.0]), (6,), (True,))
-    array([-0.5 ,  0.75,  3.  ,  6.  ,  9.25, 13.75])
+    array([ 0.25,  0.25,  2.25,  6.25, 12.25, 20.25])
     """
     for axis, half in enumerate(halved):
         if half:

@@ -21,7 +21,7 @@ __all__ = ["State", "Target", "column_update", "converge", "row_potential", "sta
 
 Array = npt.NDArray[Any]
 
-_FARTHEST = 3.0  #: a log scaling moves by at most this in a step
+_FARTHEST, _WHOLE = 3.0, 1e3  #: a log scaling moves by at most this in a step; in a whole one
 _WORSE = 2.0  #: times the least error: where to go back
 _LEAST_GAIN = 0.7  #: of the error, by a step; else sweeps come before the next
 _CG_STEPS = 100  #: at most, for one step of Newton's
@@ -109,7 +109,7 @@ def _along(at: Target, start: State, step: Array, reads: int, limit: int) -> Sta
     Large steps are right where a whole region moves alike, and wrong where neighbours are torn
     apart; so the whole step is tried first, then one in which no log scaling moves far.
     """
-    state = state_at(at, start.psi + step, reads)
+    state = state_at(at, start.psi + np.clip(step, -_WHOLE, _WHOLE), reads)
     if state.error <= _LEAST_GAIN * start.error or state.reads >= limit:
         return state
     if float(np.abs(step).max()) > _FARTHEST:

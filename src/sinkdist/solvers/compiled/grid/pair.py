@@ -31,7 +31,7 @@ RAN = {"sqeuclidean": NEWTON, "cityblock": RELAXED}  #: what solves a pair on ea
 def to_tolerance(task: Prepared, grid: GridCosts, run: Run, r: Array, c: Array) -> Outcome:
     """Coarse to fine with Newton's method; plain sweeps where these were asked for."""
     lam, tol = task.member.lam, task.tol
-    r, c = (np.ascontiguousarray(x).reshape(grid.sides) for x in (r, c))
+    r, c = (np.array(x, order="C").reshape(grid.sides) for x in (r, c))  # may be read-only
     level = Level(r, c, grid.metric, grid.steps)
     if task.solver.fallback == "newton":
         state, target = coarse_to_fine(level, lam, tol, task.max_iter, run, task.stop)
@@ -48,7 +48,7 @@ def to_tolerance(task: Prepared, grid: GridCosts, run: Run, r: Array, c: Array) 
         plan, ran = GridPlan.of(psi, target.kernel, run), LOG
         error = float(np.abs(plan.spread(r) - c).sum())
     phi = target.log_r - plan.log_sums
-    error += _rounding(phi, psi)
+    error += _rounding(r, c, phi, psi)
     value = float(np.vdot(r, plan.exponents()[1])) / lam
     act = CONVERGED if error <= tol else RUNNING if reads >= task.max_iter else HANDED_OVER
     return _outcome(value, error, reads, STATUS_OF[act], ran, phi, psi, lam)
@@ -58,7 +58,7 @@ def algorithm1(task: Prepared, grid: GridCosts, run: Run, r: Array, c: Array) ->
     """The paper's Algorithm 1 to the letter, in the log domain; it ends with exact columns."""
     lam, steps = task.member.lam, task.iterations
     assert steps is not None
-    r, c = (np.ascontiguousarray(x).reshape(grid.sides) for x in (r, c))
+    r, c = (np.array(x, order="C").reshape(grid.sides) for x in (r, c))  # may be read-only
     target = target_of(Level(r, c, grid.metric, grid.steps), lam, run, task.stop)
     phi = np.where(r > 0.0, np.log(np.count_nonzero(r)), -np.inf)
     for _ in range(steps):
@@ -66,7 +66,7 @@ def algorithm1(task: Prepared, grid: GridCosts, run: Run, r: Array, c: Array) ->
         phi = row_potential(target, target.log_c + column_update(target, phi))
     plan = GridPlan.of(phi, target.kernel, run)  # of the columns: costs are symmetric
     psi = target.log_c - plan.log_sums
-    error = float(np.abs(plan.spread(c) - r).sum()) + _rounding(phi, psi)
+    error = float(np.abs(plan.spread(c) - r).sum()) + _rounding(r, c, phi, psi)
     value = float(np.vdot(c, plan.exponents()[1])) / lam
     return _outcome(value, error, steps, STATUS_FIXED, ALGORITHM1, phi, psi, lam)
 
@@ -85,9 +85,11 @@ def _sweeps(at: Target, tol: float, limit: int) -> tuple[Array, int]:
     return psi, limit
 
 
-def _rounding(phi: Array, psi: Array) -> float:
+def _rounding(r: Array, c: Array, phi: Array, psi: Array) -> float:
     """What rounding the potentials may add to the marginal error of their plan."""
-    return _EPS * max(float(np.abs(x[np.isfinite(x)]).max(initial=0.0)) for x in (phi, psi))
+    return _EPS * sum(
+        float(np.vdot(mass[mass > 0.0], np.abs(x[mass > 0.0]))) for mass, x in ((r, phi), (c, psi))
+    )
 
 
 def _outcome(

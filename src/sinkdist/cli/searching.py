@@ -1,0 +1,118 @@
+"""The command that searches: `nearest`, the nearest histograms as a list."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from sinkdist.cli import options
+from sinkdist.cli.computing import family
+from sinkdist.cli.mistakes import rename_arguments, stoppable
+from sinkdist.errors import InputError
+
+__all__ = ["EXAMPLES", "nearest"]
+
+EXAMPLES = options.examples(
+    "sinkdist nearest Y.npy --query X.npy --k 10 --ground grid:20x20 --emd --out near.csv",
+    "sinkdist nearest words.npz --ground points:Z.npy --alpha 1 --normalize --names titles.txt",
+    "sinkdist nearest Y.npy --radius 2.5 --ground M.npy --emd",
+)
+
+
+def nearest(
+    y: Annotated[
+        str, typer.Argument(metavar="Y", help="Histograms that are searched, one per row.")
+    ],
+    ground: options.Costs,
+    query: Annotated[
+        str | None,
+        typer.Option(
+            "--query",
+            metavar="FILE",
+            help="Histograms whose neighbours are wanted; without it, each row's nearest others.",
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out", metavar="FILE", help="A .csv or .parquet file; without it, lines of text."
+        ),
+    ] = None,
+    names: Annotated[
+        str | None,
+        typer.Option(
+            "--names",
+            metavar="FILE",
+            help="A text file with a name for each row of Y, one per line, to be written as well.",
+        ),
+    ] = None,
+    k: options.K = None,
+    radius: options.Radius = None,
+    budget: options.Budget = None,
+    order: options.Order = "proven",
+    scaled: options.Scaled = False,
+    overwrite: options.Overwrite = False,
+    lam: options.Lam = None,
+    reg: options.Reg = None,
+    alpha: options.Alpha = None,
+    emd: options.Emd = False,
+    tol: options.Tol = None,
+    max_iter: options.MaxIter = None,
+    normalize: options.Normalize = False,
+    on_empty: options.OnEmpty = options.WithoutMass.RAISE,
+    workers: options.Workers = None,
+    progress: options.ShowProgress = True,
+) -> None:
+    """The nearest histograms, exactly, solving few of the pairs: one line for each neighbour."""
+    import sinkdist as sd
+    from sinkdist.files import check_target, read_ground
+    from sinkdist.files.columns import COLUMNS, as_csv, write_columns
+
+    lam, reg, alpha = options.strength(lam, reg, alpha, emd)
+    if out is not None:
+        check_target(out, COLUMNS, overwrite=overwrite)
+    with stoppable(), rename_arguments(X=query or y, Y=y):
+        Y, X = family(y), None if query is None else family(query)
+        called = None if names is None else _names(names, Y.shape[0])
+        costs = read_ground(ground)
+        found = sd.neighbors(
+            Y if X is None else X, None if X is None else Y,
+            ground=costs.scaled() if scaled else costs, k=k, radius=radius, budget=budget,
+            order=order, lam=lam, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter,
+            normalize=normalize, on_empty=on_empty.value, workers=workers,
+            progress=progress and out is not None,
+        )  # fmt: skip
+        columns = _columns(found, called)
+        if out is not None:
+            write_columns(out, columns)
+    if out is None:
+        typer.echo(as_csv(columns), nl=False)
+    else:
+        typer.echo(f"{out}: {found!r}")
+
+
+def _columns(found: Any, names: list[str] | None) -> dict[str, Any]:
+    """One line for each neighbour."""
+    import numpy as np
+
+    query, rank = np.nonzero(found.indices >= 0)
+    index = found.indices[query, rank]
+    columns = {"query": query, "rank": rank + 1, "neighbour": index}
+    if names is not None:
+        columns["name"] = np.array(names)[index]
+    return columns | {
+        "distance": found.distances[query, rank], "proven": found.proven[query, rank]
+    }  # fmt: skip
+
+
+def _names(path: str, rows: int) -> list[str]:
+    """A name for each row."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            names = file.read().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"'{path}' cannot be read as text: {error}.") from error
+    if len(names) != rows:
+        raise InputError(f"'{path}' has {len(names)} names, but there are {rows} rows.")
+    return names
