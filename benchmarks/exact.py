@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import datetime as dt
+import os
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -114,6 +115,8 @@ def measure(quick: bool = False) -> Section:
         return Section("exact", TITLE, (), ("Skipped: sinkdist cannot be imported.",))
     found: list[Row] = []
     said: list[str] = []
+    if hasattr(os, "getloadavg"):  # what runs on two threads needs both cores to itself
+        said.append(f"Load average of the machine before the first case: {os.getloadavg()[0]:.1f}.")
     with temporary() as folder:
         before = earlier(folder)
         for case in cases(quick):

@@ -97,11 +97,13 @@ def sparse_rows(H: Any) -> SparseRows:
         if len(H) == 1:
             bins = np.flatnonzero(H[0])
             return SparseRows(np.array([0, bins.size]), bins, H[0][bins])
-        occupied = H != 0.0
-        bins = np.ascontiguousarray(np.nonzero(occupied)[1])  # kernels take no strided ones
-        start = np.zeros(len(H) + 1, np.int64)
-        np.cumsum(np.count_nonzero(occupied, axis=1), out=start[1:])
-        return SparseRows(start, bins, H[occupied])
+        n, d = H.shape
+        counts, start = np.count_nonzero(H, axis=1), np.zeros(n + 1, np.int64)
+        np.cumsum(counts, out=start[1:])
+        if start[-1] == H.size:
+            return SparseRows(start, np.tile(np.arange(d), n), H.flatten())
+        at = np.flatnonzero(H)  # several times as fast as both indices at once
+        return SparseRows(start, at - np.repeat(np.arange(n) * d, counts), H.ravel()[at])
     start, bins = H.indptr.astype(np.int64), H.indices.astype(np.int64)
     mass = H.data.astype(np.float64)
     if H.dtype != np.float64:

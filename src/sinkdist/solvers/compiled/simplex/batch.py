@@ -15,6 +15,7 @@ from sinkdist.solvers.compiled.simplex.pairs import ABANDONED, SOLVED, transport
 
 __all__ = ["Transported", "transport"]
 
+_STEP = 64  #: sizes of work space are multiples, so that batches of about one size share it
 #: In place of potentials and moves that are not wanted.
 _NOTHING = np.empty((0, 0)), np.empty((0, 0)), np.empty((0, 2, 0), np.int64), np.empty((0, 0))
 
@@ -92,7 +93,7 @@ def transport(
         M, *R, *C, 0, pairs, metric, unit, top * unit,
         np.full(pairs, np.inf) if enough is None else enough,
         value, lower, upper, error, pivots, state, F, G, moves, moved, stop.flag,
-        *work_space(m, n),
+        *work_space(-(-m // _STEP) * _STEP, -(-n // _STEP) * _STEP),
     )  # fmt: skip
     stop.check()
     return Transported(
