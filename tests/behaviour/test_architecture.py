@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import sinkdist as sd
+from sinkdist.errors import InputError
 from sinkdist.ground.gibbs import Gibbs
+from sinkdist.ground.metric import MetricCheck
 from sinkdist.inputs.fingerprints import digest
 from sinkdist.solvers.compiled.relaxation import FOREVER
 from sinkdist.solvers.table import SOLVERS, Solver
@@ -80,6 +82,17 @@ class Ring:
 
     def scaled(self, unit):
         return Ring(self.bins, self.unit * unit)
+
+    has_matrix = True
+
+    def matrix(self):
+        return self.block()
+
+    def check_metric(self):
+        return MetricCheck(True, "A metric by construction.")
+
+    def refusal(self, what, instead):
+        return InputError(f"{what}: {instead}")
 
 
 @pytest.mark.parametrize("asked", [{"lam": 2.0}, {"lam": 60.0}, {"alpha": 0.3}, {"lam": np.inf},

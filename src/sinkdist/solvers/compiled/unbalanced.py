@@ -103,7 +103,7 @@ def law_of(lam: float, rho: tuple[float, float]) -> Array:
 
     Examples
     --------
-    >>> law_of(2.0, (0.5, math.inf)).tolist()
+    >>> law_of(2.0, (0.5, float("inf"))).tolist()
     [0.5, 1.0, 1.0, 0.0, 0.0, 1.0]
     """
     law = np.empty(LAW)
