@@ -1,7 +1,10 @@
 """Promises that hold on torch and JAX as they do on NumPy: clear refusals, honest results."""
 
 import math
+import subprocess
+import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ import sinkdist as sd
 from sinkdist.solution.status import Status
 from tests.problems import random_metric, sparse_histograms
 
+ROOT = Path(__file__).parents[2]
 D = 10
 M = random_metric(D, seed=0)
 X = np.random.default_rng(1).dirichlet(np.ones(D), 6)
@@ -33,6 +37,42 @@ def array(request):
     """How to make an array of a library."""
     library = request.getfixturevalue(request.param)
     return library.tensor if request.param == "torch" else library.numpy.asarray
+
+
+# ------------------------------------------------------------------------ subnormal numbers as 0
+
+FLUSHED = """
+import numpy as np, torch
+import sinkdist as sd
+from tests.problems import random_metric
+
+ground = sd.Ground(np.array(sd.Ground.grid(3, 3).matrix))  # many costs are equal
+X = np.random.default_rng(0).dirichlet(np.ones(9), 6)
+X[:, ::2] = 0
+X /= X.sum(axis=1, keepdims=True)
+Y = np.random.default_rng(1).dirichlet(np.full(70, 0.3), 4)
+other = sd.Ground(random_metric(70, seed=3))
+
+def run():
+    return [
+        sd.pairwise(rows, ground=g, **member)
+        for rows, g in ((X, ground), (Y, other))
+        for member in ({"lam": np.inf}, {"lam": 9.0}, {"lam": 300.0}, {"alpha": 0.1})
+    ]
+
+expected = run()
+torch.set_flush_denormal(True)
+assert np.float64(1e-310) * np.float64(0.5) == 0  # it holds for NumPy as well
+for one, two in zip(expected, run(), strict=True):
+    np.testing.assert_allclose(two, one, rtol=1e-9, atol=1e-12)
+"""
+
+
+def test_a_processor_that_takes_subnormal_numbers_as_zero(torch):
+    # `torch.set_flush_denormal` holds for a thread and those it starts: a process of its own.
+    if not torch.set_flush_denormal(False):
+        pytest.skip("this processor has no such mode")
+    subprocess.run([sys.executable, "-c", FLUSHED], check=True, timeout=300, cwd=ROOT)
 
 
 # ------------------------------------------------------------------------- arrays that are odd

@@ -27,7 +27,7 @@ def inverse(xp: Any, x: Array) -> Array:
 
 def weighted(xp: Any, weights: Array, numbers: Array) -> Array:
     """The sum of ``weights * numbers`` over bins; numbers may be infinite where weights are 0."""
-    return xp.vecdot(weights, xp.where(weights > 0, numbers, 0.0))
+    return xp.sum(weights * xp.where(weights > 0, numbers, 0.0), axis=-1)
 
 
 def entropy(xp: Any, weights: Array) -> Array:

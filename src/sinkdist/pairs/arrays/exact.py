@@ -18,7 +18,6 @@ from sinkdist.errors import InputTypeError
 from sinkdist.ground import Ground
 from sinkdist.inputs.array_context import ArrayContext
 from sinkdist.inputs.histograms import Histograms
-from sinkdist.pairs.arrays.float_mode import standard_floats
 from sinkdist.pairs.arrays.reading import Costs
 from sinkdist.pairs.matched import matched
 from sinkdist.pairs.reading import problem_of
@@ -118,8 +117,7 @@ def _on_host(
     wishes = Wishes(True, pairs=len(C), workers=workers)
     r = Histograms(R / R.sum(axis=1, keepdims=True), len(R) == 1)
     c = Histograms(C / C.sum(axis=1, keepdims=True))
-    with standard_floats():
-        found = matched(problem.member.prepare(problem, wishes), r, c, workers, False)
+    found = matched(problem.member.prepare(problem, wishes), r, c, workers, False)
     out = [np.zeros(shape, kind) for shape, kind in _shapes(dtype, R.shape[1], tuple(C.shape))]
     numbers_of = (found.value, found.f, found.g, found.error, found.status, found.solver)
     for place, numbers in zip(out[:6], numbers_of, strict=True):

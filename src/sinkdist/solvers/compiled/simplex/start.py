@@ -23,9 +23,6 @@ from sinkdist.solvers.compiled.simplex.tree import NODES, PARENT, WHOLE
 __all__ = ["BITS", "GROUP", "take_cheapest", "whole_masses"]
 
 GROUP = 32  #: rows whose least key is kept, so that a change is not one of all rows
-#: Added to what carries a place: the bits of 0 with a place are a subnormal number, which counts as
-#: 0 where the processor is told so (XLA does while it calls back), and the place would be lost.
-NORMAL = 2.0**-500
 BITS = 52  #: masses are rounded to this part of their sum, or less where flows would overflow
 
 
@@ -79,7 +76,7 @@ def take_cheapest(
         keys[i] = 2.0 * HUGE
     for i in range(m):
         least[i] = _least(C, i, w, mask)
-        keys[i] = placed(least[i] - centre[i] + NORMAL, i, mask)
+        keys[i] = placed(least[i] - centre[i], i, mask)
     for group in range(groups.size):
         groups[group] = _least_of(keys, group)
     steps, step, x = m + n - 1, nothing, nothing
@@ -100,7 +97,7 @@ def take_cheapest(
             step += 1
         if w[j] >= HUGE:
             least[i] = _least(C, i, w, mask)
-            keys[i] = placed(least[i] - centre[i] + NORMAL, i, mask)
+            keys[i] = placed(least[i] - centre[i], i, mask)
         groups[i // GROUP] = _least_of(keys, i // GROUP)
     return x
 
@@ -128,7 +125,7 @@ def _least(C: Array, i: int, w: Array, mask: int) -> float:
     """The least ``C_ij + w_j`` of a row, with its column in the last bits."""
     least = 4.0 * HUGE
     for j in range(w.size):
-        least = lesser(least, placed(C[i, j] + w[j] + NORMAL, j, mask))
+        least = lesser(least, placed(C[i, j] + w[j], j, mask))
     return least
 
 
