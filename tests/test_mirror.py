@@ -35,6 +35,9 @@ ELSEWHERE = {
     "learn/regressor.py": "learn/test_searching.py",
     "learn/transformer.py": "learn/test_searching.py",
     "learn/svc.py": "learn/test_learn.py",
+    "inputs/labels.py": "behaviour/test_first_minute.py",
+    "inputs/named_options.py": "behaviour/test_first_minute.py",
+    "problem/scale_check.py": "behaviour/test_first_minute.py",
     "errors.py": "behaviour/test_errors.py",
     "version.py": "behaviour/test_packaging.py",
     # Seen only through a whole run: of a store, of a solver, on another library's arrays.

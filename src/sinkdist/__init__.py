@@ -8,7 +8,11 @@ from sinkdist.interrupts import Stop, beside_main
 from sinkdist.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from sinkdist import classic as classic
+    from sinkdist import jax as jax
+    from sinkdist import learn as learn
     from sinkdist import similarity
+    from sinkdist import torch as torch
     from sinkdist.api.advice import iterations_for
     from sinkdist.api.barycenter import barycenter, solve_barycenter
     from sinkdist.api.divergence import divergence
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
         InputError,
         InputTypeError,
         MissingExtraError,
+        ScaleWarning,
         StoreError,
     )
     from sinkdist.ground import Ground
@@ -47,6 +52,7 @@ __all__ = [
     "MissingExtraError",
     "Neighbors",
     "Progress",
+    "ScaleWarning",
     "Solution",
     "Status",
     "StoreError",
@@ -79,6 +85,7 @@ _HOME = {
     "MissingExtraError": "errors",
     "Neighbors": "search.neighbors",
     "Progress": "scale.progress",
+    "ScaleWarning": "errors",
     "Solution": "solution.solution",
     "Status": "solution.status",
     "StoreError": "errors",
@@ -97,13 +104,21 @@ _HOME = {
     "solve_barycenter": "api.barycenter",
 }
 
+#: Subpackages that are names as well; each says which extra it needs, if any is missing.
+_MODULES = ("classic", "jax", "learn", "plot", "similarity", "torch")
+
 
 def __getattr__(name: str) -> Any:
     """Import a public name from its module on first use."""
     from importlib import import_module
 
-    if name == "similarity":
-        return import_module("sinkdist.similarity")
+    if name in _MODULES:
+        module = f"sinkdist.{name}"
+        try:
+            return beside_main(lambda: import_module(module), Stop())
+        except ModuleNotFoundError as error:
+            if error.name != module:
+                raise
     if name not in _HOME:
         raise AttributeError(f"module 'sinkdist' has no attribute {name!r}")
     # Beside the main thread: an interrupt in the middle would leave half-imported modules behind.
@@ -113,5 +128,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Public names, imported or not."""
-    return sorted([*globals(), *__all__])
+    """Public names, imported or not, and no others."""
+    from importlib.util import find_spec
+
+    there = [name for name in _MODULES if find_spec(f"sinkdist.{name}") is not None]
+    return sorted({*__all__, *there, "__version__"})

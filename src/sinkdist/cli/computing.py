@@ -18,14 +18,14 @@ _FILES = "a .npy, .npz (dense or sparse; file.npz:key names an array), .csv or .
 _ZARR = ".zarr"
 
 PAIRWISE_EXAMPLES = options.examples(
-    "sinkdist pairwise X.npy --ground grid:20x20 --lam 9 --scaled --out D.zarr",
-    "sinkdist pairwise X.npy Y.npy --ground M.npy --reg 0.1 --out D.npy",
+    "sinkdist pairwise X.npy --ground grid:20x20 --lam 9/median --out D.zarr",
+    "sinkdist pairwise X.npy Y.npy --ground M.npy --reg 0.1 --scaled --out D.npy",
     "sinkdist pairwise X.npz --ground points:Z.npy:cosine --emd --out D.csv",
     closing="A run to a .zarr that is stopped or killed goes on when the same command is given "
     "again; finished tiles are kept.",
 )
 DISTANCE_EXAMPLES = options.examples(
-    "sinkdist distance r.npy c.npy --ground grid:20x20 --lam 9",
+    "sinkdist distance r.npy c.npy --ground grid:20x20 --lam 9/median",
     "sinkdist distance r.csv others.csv --ground points:colours.csv --emd --all",
 )
 
@@ -74,7 +74,7 @@ def pairwise(
     import sinkdist as sd
     from sinkdist.files import WRITTEN, check_target, read_ground, write
 
-    lam, reg, alpha = options.strength(lam, reg, alpha, emd)
+    asked, reg, alpha = options.strength(lam, reg, alpha, emd)
     penalty = options.mass_penalty(mass_penalty)
     out = options.without_slash(out)
     is_store = check_target(out, (_ZARR, *WRITTEN), overwrite=overwrite) == _ZARR
@@ -85,7 +85,7 @@ def pairwise(
         costs = read_ground(ground)
         with _cluster(scheduler) as client:
             distances = sd.pairwise(
-                X, Y, ground=costs.scaled() if scaled else costs, lam=lam, reg=reg, alpha=alpha,
+                X, Y, ground=costs.scaled() if scaled else costs, lam=asked, reg=reg, alpha=alpha,
                 mass_penalty=penalty, tol=tol, max_iter=max_iter, iterations=iterations,
                 solver=solver, dtype=None if dtype is None else dtype.value, normalize=normalize,
                 on_empty=on_empty.value, coincidence=coincidence, workers=workers,
@@ -141,14 +141,14 @@ def distance(
     import sinkdist as sd
     from sinkdist.files import read_ground
 
-    lam, reg, alpha = options.strength(lam, reg, alpha, emd)
+    asked, reg, alpha = options.strength(lam, reg, alpha, emd)
     penalty = options.mass_penalty(mass_penalty)
     verb = sd.solve if everything or as_json else sd.distance
     with stoppable(), rename_arguments(r=r, c=c):
         first, second = _histograms(r), _histograms(c)
         costs = read_ground(ground)
         answer = verb(
-            first, second, costs.scaled() if scaled else costs, lam=lam, reg=reg, alpha=alpha,
+            first, second, costs.scaled() if scaled else costs, lam=asked, reg=reg, alpha=alpha,
             mass_penalty=penalty, tol=tol, max_iter=max_iter, iterations=iterations, solver=solver,
             dtype=None if dtype is None else dtype.value, normalize=normalize,
             on_empty=on_empty.value, coincidence=coincidence, workers=workers,

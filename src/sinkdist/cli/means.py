@@ -17,11 +17,11 @@ _FILES = "a .npy, .npz (dense or sparse; file.npz:key names an array), .csv or .
 _WRITTEN = ".npy, .csv or .parquet"
 
 BARYCENTER_EXAMPLES = options.examples(
-    "sinkdist barycenter X.npy --ground grid:28x28 --lam 5 --out mean.npy",
-    "sinkdist barycenter X.npy --ground grid:28x28 --lam 5 --weights W.csv --out means.npy",
+    "sinkdist barycenter X.npy --ground grid:28x28 --lam 5/median --out mean.npy",
+    "sinkdist barycenter X.npy --ground grid:28x28 --lam 5/median --weights W.csv --out means.npy",
 )
 CLUSTER_EXAMPLES = options.examples(
-    "sinkdist cluster X.npy --ground grid:28x28 --lam 5 -k 10 --out labels.csv --centers C.npy",
+    "sinkdist cluster X.npy --ground grid:28x28 --lam 5/median -k 10 --out y.csv --centers C.npy",
     "sinkdist cluster X.npy --ground grid:28x28 --emd -k 10 --around medoids --out labels.csv",
 )
 
@@ -77,7 +77,7 @@ def barycenter(
         costs = read_ground(ground)
         found = sd.solve_barycenter(
             _family(x), ground=costs.scaled() if scaled else costs,
-            weights=None if weights is None else read(weights), lam=lam, reg=reg,
+            weights=None if weights is None else read(weights), lam=options.lam_of(lam), reg=reg,
             debiased=debiased, tol=tol, max_iter=max_iter,
             dtype=None if dtype is None else dtype.value, normalize=normalize, workers=workers,
         )  # fmt: skip
@@ -137,7 +137,7 @@ def cluster(
     from sinkdist.files import WRITTEN, check_target, read_ground, write
     from sinkdist.learn import TransportKMeans, TransportKMedoids
 
-    lam, reg, alpha = options.strength(lam, reg, alpha, emd)
+    asked, reg, alpha = options.strength(lam, reg, alpha, emd)
     for target in (out, centers):
         if target is not None:
             check_target(target, WRITTEN, overwrite=overwrite)
@@ -151,7 +151,7 @@ def cluster(
         model: Any
         if around is Around.MEDOIDS:
             model = TransportKMedoids(
-                count, costs, lam=lam, reg=reg, alpha=alpha, max_iter=max_iter, **more
+                count, costs, lam=asked, reg=reg, alpha=alpha, max_iter=max_iter, **more
             )
         elif alpha is not None or emd:
             raise InputError(
@@ -159,7 +159,7 @@ def cluster(
                 "distances."
             )
         else:
-            model = TransportKMeans(count, costs, lam=lam, reg=reg, max_iter=max_iter, **more)
+            model = TransportKMeans(count, costs, lam=asked, reg=reg, max_iter=max_iter, **more)
         model.fit(family)
         write(out, model.labels_[:, None])
         if centers is not None:

@@ -69,7 +69,7 @@ def nearest(
     from sinkdist.files import check_target, read_ground
     from sinkdist.files.columns import COLUMNS, as_csv, write_columns
 
-    lam, reg, alpha = options.strength(lam, reg, alpha, emd)
+    asked, reg, alpha = options.strength(lam, reg, alpha, emd)
     if out is not None:
         check_target(out, COLUMNS, overwrite=overwrite)
     with stoppable(), rename_arguments(X=query or y, Y=y):
@@ -79,7 +79,7 @@ def nearest(
         found = sd.neighbors(
             Y if X is None else X, None if X is None else Y,
             ground=costs.scaled() if scaled else costs, k=k, radius=radius, budget=budget,
-            order=order, lam=lam, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter,
+            order=order, lam=asked, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter,
             normalize=normalize, on_empty=on_empty.value, workers=workers,
             progress=progress and out is not None,
         )  # fmt: skip

@@ -63,7 +63,15 @@ class Ground:
     """
 
     __slots__ = (
-        "_costs", "_description", "_gibbs", "_lock", "_metric", "_moved", "_pixels", "_structure",
+        "_costs",
+        "_description",
+        "_gibbs",
+        "_lock",
+        "_metric",
+        "_moved",
+        "_pixels",
+        "_structure",
+        "_unit_known",
     )  # fmt: skip
     _costs: DenseCosts | MatrixFree
     _metric: MetricCheck | None
@@ -71,6 +79,7 @@ class Ground:
     _gibbs: OrderedDict[tuple[float, np.dtype[Any]], Any]
     _moved: OrderedDict[Any, Any]
     _pixels: GridCosts | None
+    _unit_known: bool
 
     def __init__(self, matrix: Any) -> None:
         self._set(DenseCosts(_read(matrix)), "cost matrix")
@@ -283,9 +292,19 @@ class Ground:
         ground = self._made(self._costs.scaled(unit), f"{self._description} / {name}")
         ground._metric = self._metric if self._metric is _BY_CONSTRUCTION else None
         ground._pixels = None if self._pixels is None else self._pixels.scaled(unit)
+        ground._unit_known = True
         if isinstance(self._structure, Structure):
             ground._structure = self._structure.scaled(unit)
         return ground
+
+    @property
+    def is_unit_known(self) -> bool:
+        """Whether the unit of the costs was chosen, by `scaled`, or has been warned about."""
+        return self._unit_known
+
+    def know_unit(self) -> None:
+        """Remember that the unit of the costs has been warned about."""
+        self._unit_known = True
 
     @property
     def is_metric(self) -> MetricCheck:
@@ -387,7 +406,7 @@ class Ground:
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         costs = self.dense if self.is_dense else self._costs
-        known = self._description, self._metric, self._structure, self._pixels
+        known = self._description, self._metric, self._structure, self._pixels, self._unit_known
         return _restored, (costs, *known)
 
     @classmethod
@@ -406,6 +425,7 @@ class Ground:
         self._metric = None
         self._structure = "unknown"
         self._pixels = None
+        self._unit_known = False
         self._gibbs = OrderedDict()
         self._moved = OrderedDict()
         self._lock = threading.Lock()
@@ -446,6 +466,7 @@ def _restored(
     metric: MetricCheck | None,
     structure: Structure | Literal["unknown"] | None,
     pixels: GridCosts | None = None,
+    unit_known: bool = False,
 ) -> Ground:
     """A ground from a pickle: without operators and lock, with what is known about it.
 
@@ -455,7 +476,7 @@ def _restored(
     ground = Ground._made(DenseCosts(for_kernels(costs)) if matrix else costs, description)
     if metric is not None:
         ground._metric = _BY_CONSTRUCTION if metric == _BY_CONSTRUCTION else metric
-    ground._structure, ground._pixels = structure, pixels
+    ground._structure, ground._pixels, ground._unit_known = structure, pixels, unit_known
     return ground
 
 

@@ -22,6 +22,7 @@ from sinkdist.inputs.rows import Rows
 from sinkdist.pairs.reading import problem_of
 from sinkdist.problem.options import Options
 from sinkdist.problem.problem import Problem
+from sinkdist.problem.scale_check import check_scale
 from sinkdist.scale import threads
 from sinkdist.wording import option
 
@@ -40,7 +41,7 @@ CLASSIC: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "total_variation": classic.total_variation,
     }
 )
-_USUAL_STRENGTH = 9.0  # lam times the median cost: the value that the paper finds best most often
+_USUAL = "9/median"  # the value that the paper finds best most often
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,8 +110,9 @@ def spec_of(
             option("ground"), *ground.shape,
         )  # fmt: skip
     if options.lam is None and options.reg is None and options.alpha is None:
-        options = replace(options, lam=_USUAL_STRENGTH / (ground.median or ground.max or 1.0))
+        options = replace(options, lam=_USUAL if ground.median > 0.0 else 9.0 / (ground.max or 1.0))
     problem = problem_of(ground, options, dtype)
+    check_scale(problem.member.lam, options.lam, ground)
     key = f"{problem.facts()} {ground.fingerprint}"
     return DistanceSpec(distance, problem, dtype, key, options.workers)
 

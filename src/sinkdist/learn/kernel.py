@@ -87,7 +87,7 @@ class TransportKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Transpo
         self,
         ground: Any = None,
         *,
-        lam: float | None = None,
+        lam: float | str | None = None,
         reg: float | None = None,
         alpha: float | None = None,
         iterations: int | None = None,

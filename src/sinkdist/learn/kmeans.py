@@ -124,7 +124,7 @@ class TransportKMeans(
         n_clusters: int = 8,
         ground: Any = None,
         *,
-        lam: float | None = None,
+        lam: float | str | None = None,
         reg: float | None = None,
         tol: float | None = None,
         max_iter: int | None = None,

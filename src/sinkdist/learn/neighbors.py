@@ -62,7 +62,7 @@ class TransportNeighborsClassifier(ClassifierMixin, SearchingEstimator):  # type
         self,
         ground: Any = None,
         *,
-        lam: float | None = None,
+        lam: float | str | None = None,
         reg: float | None = None,
         alpha: float | None = None,
         iterations: int | None = None,

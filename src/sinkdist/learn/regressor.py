@@ -49,7 +49,7 @@ class TransportNeighborsRegressor(MultiOutputMixin, RegressorMixin, SearchingEst
         self,
         ground: Any = None,
         *,
-        lam: float | None = None,
+        lam: float | str | None = None,
         reg: float | None = None,
         alpha: float | None = None,
         iterations: int | None = None,

@@ -101,7 +101,7 @@ class SearchingEstimator(TransportEstimator):
             Histograms(rows.rows), Rule(count), own=own, workers=threads.count(self.workers),
             progress=False,
         )  # fmt: skip
-        warn(tally, self._spec.problem.stopping, depth=6)
+        warn(tally, self._spec.problem.stopping)
         return found.distances, found.indices
 
 

@@ -58,7 +58,7 @@ class TransportSVC(ClassifierMixin, TransportEstimator):  # type: ignore[misc]
         self,
         ground: Any = None,
         *,
-        lam: float | None = None,
+        lam: float | str | None = None,
         reg: float | None = None,
         alpha: float | None = None,
         iterations: int | None = None,

@@ -58,7 +58,7 @@ class TransportNeighborsTransformer(
         self,
         ground: Any = None,
         *,
-        lam: float | None = None,
+        lam: float | str | None = None,
         reg: float | None = None,
         alpha: float | None = None,
         iterations: int | None = None,

@@ -57,8 +57,8 @@ class Options:
         default=None,
         metadata=about(
             "The paper's lambda: the larger, the closer to the exact distance; inf is the "
-            "exact distance, 0 the independence table. 9 is a common choice with a scaled "
-            "ground.",
+            "exact distance, 0 the independence table. 9/median, which is 9 divided by the median "
+            "cost, is a common choice.",
             verbs=(*_ALL, "path", *_MEANS),
             decides=True,
             flag="--lam",

@@ -1,0 +1,202 @@
+"""Where new users stumble: each a call as they write it, and what they are told or given."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.cluster.hierarchy import linkage
+from scipy.spatial.distance import squareform
+
+import sinkdist as sd
+
+PIXELS = sd.Ground.grid(8, 8)
+INF = float("inf")
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).dirichlet(np.ones(64), 5)
+
+
+def heard(call):
+    """The scale warnings of a call."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return [x for x in caught if issubclass(x.category, sd.ScaleWarning)]
+
+
+# lam and the unit of costs
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda X, M, **o: sd.pairwise(X, ground=M, **o),
+        lambda X, M, **o: sd.distance(X[0], X, M, **o),
+        lambda X, M, **o: sd.solve(X[0], X[1], M, **o).value,
+        lambda X, M, **o: sd.divergence(X[0], X[1], M, **o),
+        lambda X, M, **o: sd.barycenter(X, ground=M, **o),
+        lambda X, M, **o: sd.neighbors(X, ground=M, k=2, **o).distances,
+        lambda X, M, **o: sd.Index(X, M, **o).query(X, k=2).distances,
+        lambda X, M, **o: sd.learn.TransportKernel(M, **o).fit_transform(X),
+        lambda X, M, **o: sd.learn.TransportKMeans(2, M, random_state=0, **o).fit(X).inertia_,
+    ],
+)
+def test_strength_relative_to_the_median_is_the_same_in_every_unit(X, verb):
+    inches = sd.Ground.grid(8, 8, spacing=100.0)
+    wanted = verb(X, inches, lam=9 / inches.median)
+    np.testing.assert_allclose(verb(X, inches, lam="9/median"), wanted, rtol=1e-12)
+    (warning,) = heard(lambda: verb(X, sd.Ground.grid(8, 8, spacing=100.0), lam=9.0))
+    assert "ground.scaled()" in str(warning.message) and "lam='9/median'" in str(warning.message)
+    assert warning.filename == __file__
+    assert not heard(lambda: verb(X, inches, lam="200/median"))
+    assert not heard(lambda: verb(X, inches.scaled(), lam=200.0))
+
+
+def test_strength_relative_to_the_median_in_a_path_and_in_the_advice(X):
+    one, two = sd.path(X[0], X[1], PIXELS, ["3/median", 9 / PIXELS.median])
+    assert one.lam == pytest.approx(3 / PIXELS.median)
+    assert two.value == sd.distance(X[0], X[1], PIXELS, lam="9/median")
+    assert sd.iterations_for("9/median", PIXELS) == sd.iterations_for(9, PIXELS.scaled())
+
+
+def test_costs_that_were_scaled_by_hand_are_not_warned_about(X):
+    M = PIXELS.matrix
+    assert heard(lambda: sd.pairwise(X, ground=M, reg=0.01))
+    for scaled in (M / M.max(), M / np.median(M)):
+        assert not heard(lambda M=scaled: sd.pairwise(X, ground=M, reg=0.001))
+    assert not heard(lambda: sd.pairwise(X, ground=M, lam=INF))
+
+
+@pytest.mark.parametrize("lam", ["9", "9/mean", "-1/median", "nan/median", "/median"])
+def test_other_texts_are_no_strength(X, lam):
+    with pytest.raises(TypeError, match="'9/median'"):
+        sd.pairwise(X, ground=PIXELS, lam=lam)
+
+
+def test_a_median_of_zero_is_no_unit():
+    with pytest.raises(ValueError, match="median of the costs is 0"):
+        sd.distance([1, 0], [0, 1], np.zeros((2, 2)), lam="9/median")
+
+
+# zeros on the diagonal
+
+
+def test_clustering_wants_zeros_on_the_diagonal(X):
+    D = sd.pairwise(X, ground=PIXELS, lam="9/median")
+    with pytest.raises(ValueError, match="diagonal"):
+        squareform(D)
+    for option in ({"coincidence": True}, {"debiased": True}):
+        condensed = squareform(sd.pairwise(X, ground=PIXELS, lam="9/median", **option))
+        assert len(linkage(condensed)) == len(X) - 1
+    assert "coincidence=True" in sd.pairwise.__doc__
+
+
+# shapes
+
+
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array])
+def test_one_row_of_a_sparse_matrix_is_one_histogram(X, kind):
+    rows = kind(X)
+    one = rows[2:3]
+    wanted = sd.distance(X[2], X, PIXELS, lam="9/median")
+    np.testing.assert_allclose(sd.distance(one, rows, PIXELS, lam="9/median"), wanted)
+    np.testing.assert_allclose(sd.distance(rows, one, PIXELS, lam="9/median"), wanted, rtol=1e-6)
+    assert sd.solve(one, rows[:3], PIXELS, lam="9/median").value.shape == (3,)
+    assert sd.divergence(one, rows, PIXELS, lam="9/median")[2] == 0.0
+    assert sd.distance(one, rows[:1], PIXELS, lam="9/median").shape == (1,)
+
+
+def test_numbers_and_nouns_agree(X):
+    with pytest.raises(ValueError, match=r"'r' has 1 row and 'c' has 5 rows: .* Pass r\[0\]"):
+        sd.distance(X[:1], X, PIXELS, lam="9/median")
+    with pytest.warns(sd.ConvergenceWarning, match="1 of 1 pair did not"):
+        sd.distance(X[0], X[1], PIXELS, lam="9/median", max_iter=2)
+
+
+def test_images_are_reshaped_first(X):
+    with pytest.raises(ValueError, match=r"pass X\.reshape\(5, 64\)"):
+        sd.pairwise(X.reshape(5, 8, 8), ground=PIXELS, lam="9/median")
+    with pytest.raises(ValueError, match=r"Pass r\.ravel\(\) if it is one image"):
+        sd.distance(X[0].reshape(8, 8), X[1], PIXELS, lam="9/median")
+
+
+# names
+
+
+def test_a_ground_by_position_is_told_how(X):
+    with pytest.raises(TypeError, match=r"pairwise\(X, ground=M, \.\.\.\).*position is Y"):
+        sd.pairwise(X, PIXELS, lam=9)
+    with pytest.raises(TypeError, match=r"barycenter\(X, ground=M"):
+        sd.barycenter(X, lam=9)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [("numItermax", "max_iter"), ("epsilon", "reg"), ("stopThr", "tol"), ("n_jobs", "workers")],
+)
+def test_names_of_other_packages_are_answered_with_ours(X, theirs, ours):
+    for call in (
+        lambda **o: sd.pairwise(X, ground=PIXELS, **o),
+        lambda **o: sd.distance(X[0], X[1], PIXELS, **o),
+        lambda **o: sd.neighbors(X, ground=PIXELS, **o),
+        lambda **o: sd.Index(X, PIXELS, **o),
+        lambda **o: sd.learn.TransportSVC(PIXELS, **o),
+    ):
+        with pytest.raises(TypeError, match=f"no option '{theirs}': here it is called '{ours}'"):
+            call(**{theirs: 1})
+
+
+def test_misspelt_names_are_answered_with_the_nearest(X):
+    with pytest.raises(
+        TypeError, match=r"solve\(\) has no option 'maxiterr'. Did you .*'max_iter'"
+    ):
+        sd.solve(X[0], X[1], PIXELS, maxiterr=3)
+
+
+def test_subpackages_are_names_and_dir_shows_ours_alone():
+    code = (
+        "import sinkdist as sd, sys; assert 'sklearn' not in sys.modules; names = dir(sd);"
+        "sd.learn.TransportSVC, sd.classic.euclidean, sd.similarity.kernel;"
+        "assert 'sklearn' in sys.modules; print(*names)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    names = done.stdout.split()
+    assert {"classic", "learn", "similarity", "torch", "jax", "__version__"} <= set(names)
+    assert set(names) - {"__version__"} <= {*sd.__all__, *sd._MODULES}
+    with pytest.raises(AttributeError, match="no attribute 'plots'"):
+        _ = sd.plots
+
+
+# pandas
+
+
+def test_frames_come_back_with_their_labels(X):
+    frame = pd.DataFrame(X, index=list("abcde"))
+    D = sd.pairwise(frame, ground=PIXELS, lam="9/median")
+    assert isinstance(D, pd.DataFrame)
+    assert list(D.index) == list(D.columns) == list("abcde")
+    np.testing.assert_array_equal(D, sd.pairwise(X, ground=PIXELS, lam="9/median"))
+    D = sd.pairwise(frame, X[:2], ground=PIXELS, lam="9/median")
+    assert list(D.index) == list("abcde") and list(D.columns) == [0, 1]
+    far = sd.distance(X[0], frame, PIXELS, lam="9/median")
+    assert isinstance(far, pd.Series) and list(far.index) == list("abcde")
+    assert list(sd.divergence(frame, X[0], PIXELS, lam="9/median").index) == list("abcde")
+
+
+def test_neighbours_of_frames_are_named(X):
+    frame = pd.DataFrame(X, index=list("abcde"))
+    found = sd.neighbors(frame, ground=PIXELS, k=2, lam=INF)
+    table = found.to_frame()
+    assert list(table.columns) == ["query", "rank", "neighbour", "distance", "proven"]
+    nearest = table[table["rank"] == 1].set_index("query")["neighbour"]
+    assert nearest["a"] == "abcde"[found.indices[0, 0]]
+    plain = sd.neighbors(X, ground=PIXELS, k=2, distance="euclidean").to_frame()
+    assert plain["neighbour"].tolist() == [
+        *sd.neighbors(frame, ground=PIXELS, k=2, distance="euclidean").indices.ravel()
+    ]
