@@ -27,6 +27,7 @@ __all__ = [
     "warn_caller",
 ]
 
+_INSIDE = ("sinkdist", "sklearn")  # packages that are not the caller
 #: Packages whose name differs from that of the module they bring.
 _PACKAGES = {"google_crc32c": "google-crc32c", "sklearn": "scikit-learn"}
 
@@ -120,8 +121,11 @@ class IncompleteError(StoreError):
 
 
 def warn_caller(message: Warning) -> None:
-    """Warn at the line outside the package that called it, however deep inside this is."""
+    """Warn at the line that called the package, however deep inside it this is.
+
+    scikit-learn stands between its users and estimators.
+    """
     frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "sinkdist":
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, stacklevel=level)

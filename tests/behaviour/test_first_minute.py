@@ -61,7 +61,7 @@ def test_strength_relative_to_the_median_is_the_same_in_every_unit(X, verb):
 def test_strength_relative_to_the_median_in_a_path_and_in_the_advice(X):
     one, two = sd.path(X[0], X[1], PIXELS, ["3/median", 9 / PIXELS.median])
     assert one.lam == pytest.approx(3 / PIXELS.median)
-    assert two.value == sd.distance(X[0], X[1], PIXELS, lam="9/median")
+    assert two.value == pytest.approx(sd.distance(X[0], X[1], PIXELS, lam="9/median"), rel=1e-6)
     assert sd.iterations_for("9/median", PIXELS) == sd.iterations_for(9, PIXELS.scaled())
 
 
@@ -145,7 +145,6 @@ def test_names_of_other_packages_are_answered_with_ours(X, theirs, ours):
         lambda **o: sd.pairwise(X, ground=PIXELS, **o),
         lambda **o: sd.distance(X[0], X[1], PIXELS, **o),
         lambda **o: sd.neighbors(X, ground=PIXELS, **o),
-        lambda **o: sd.Index(X, PIXELS, **o),
         lambda **o: sd.learn.TransportSVC(PIXELS, **o),
     ):
         with pytest.raises(TypeError, match=f"no option '{theirs}': here it is called '{ours}'"):
@@ -196,7 +195,97 @@ def test_neighbours_of_frames_are_named(X):
     assert list(table.columns) == ["query", "rank", "neighbour", "distance", "proven"]
     nearest = table[table["rank"] == 1].set_index("query")["neighbour"]
     assert nearest["a"] == "abcde"[found.indices[0, 0]]
-    plain = sd.neighbors(X, ground=PIXELS, k=2, distance="euclidean").to_frame()
-    assert plain["neighbour"].tolist() == [
-        *sd.neighbors(frame, ground=PIXELS, k=2, distance="euclidean").indices.ravel()
-    ]
+    named, plain = (sd.neighbors(Y, k=2, distance="euclidean") for Y in (frame, X))
+    assert named.to_frame()["neighbour"].tolist() == ["abcde"[k] for k in plain.indices.ravel()]
+    assert plain.to_frame()["neighbour"].tolist() == plain.indices.ravel().tolist()
+
+
+# labels in files
+
+
+CITIES = "city,0 to 9,10 to 19,20 to 29\nParis,5,3,2\nRome,1,4,5\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_label_columns_are_suggested_and_carried(folder, command):
+    (folder / "X.csv").write_text(CITIES)
+    asked = ("--ground", "grid:3", "--lam", "9/median", "--normalize", "--out")
+    code, _, err = command("pairwise", "X.csv", *asked, "D.csv")
+    assert code == 2 and "is 'Paris', which is no number: pass --label-column 1" in err
+    for column in ("1", "city"):
+        code, _, err = command(
+            "pairwise", "X.csv", *asked, "D.csv", "--label-column", column, "--overwrite"
+        )
+        assert (code, err) == (0, "")
+        D = pd.read_csv("D.csv", index_col=0)
+        assert list(D.index) == list(D.columns) == ["Paris", "Rome"]
+    code, _, _ = command("pairwise", "X.csv", *asked, "D.parquet", "--label-column", "1")
+    again = pd.read_parquet("D.parquet")
+    assert code == 0 and list(again.index) == list(again.columns) == ["Paris", "Rome"]
+    np.testing.assert_array_equal(again, D)
+    code, out, _ = command(
+        "nearest", "X.csv", "--k", 1, "--ground", "grid:3", "--emd", "--normalize",
+        "--label-column", "1",
+    )  # fmt: skip
+    assert code == 0 and "0,Paris,1,1,Rome," in out
+
+
+def test_frames_written_by_pandas_keep_their_labels(folder, command):
+    frame = pd.DataFrame([[5, 3, 2], [1, 4, 5]], index=["Paris", "Rome"])
+    frame.to_csv("X.csv")
+    frame.to_parquet("X.parquet")
+    for name in ("X.csv", "X.parquet"):
+        code, _, err = command(
+            "pairwise", name, "--ground", "grid:3", "--emd", "--normalize", "--out", "D.csv",
+            "--overwrite",
+        )  # fmt: skip
+        assert (code, err) == (0, "")
+        assert list(pd.read_csv("D.csv", index_col=0).columns) == ["Paris", "Rome"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("year,a,b\n1990,5,3\n1995,1,4\n", "is headed 'year'"),
+        (
+            "a,b,c\n" + "".join(f"{1990 + k},{k + 1},{9 - k}\n" for k in range(6)),
+            "counts from 1990",
+        ),
+    ],
+)
+def test_numbers_that_count_are_asked_about(folder, command, text, said):
+    (folder / "X.csv").write_text(text)
+    asked = ("pairwise", "X.csv", "--emd", "--normalize", "--out", "D.npy", "--overwrite")
+    code, _, err = command(*asked, "--ground", "grid:3")
+    assert code == 2 and said in err and "--label-column 1" in err and "--label-column none" in err
+    code, _, err = command(*asked, "--ground", "grid:2", "--label-column", 1)
+    assert (code, err) == (0, "")
+    code, _, err = command(*asked, "--ground", "grid:3", "--label-column", "none")
+    assert (code, err) == (0, "")
+
+
+def test_columns_that_are_not_there(folder, command):
+    (folder / "X.csv").write_text(CITIES)
+    for column in ("town", "9"):
+        code, _, err = command(
+            "pairwise", "X.csv", "--ground", "grid:3", "--emd", "--out", "D.npy",
+            "--label-column", column,
+        )  # fmt: skip
+        assert code == 2 and f"has no column '{column}', only 4 columns: city, 0 to 9" in err
+
+
+def test_the_command_line_warns_of_the_scale_and_takes_the_median(folder, command):
+    np.save("X.npy", np.full((3, 784), 1 / 784))
+    asked = ("pairwise", "X.npy", "--ground", "grid:28x28", "--out", "D.npy", "--overwrite")
+    code, _, err = command(*asked, "--lam", 9)
+    assert code == 0 and err.startswith("Warning: lam times the median cost is ")
+    assert "--scaled, or --lam 9/median" in err
+    for relative in (("--lam", "9/median"), ("--lam", 9, "--scaled")):
+        assert command(*asked, *relative)[::2] == (0, "")
+    code, _, err = command(*asked, "--lam", "9/mean")
+    assert code == 2 and "--lam must be a number, or one over the median cost" in err

@@ -105,6 +105,16 @@ Scheduler: TypeAlias = Annotated[
         rich_help_panel=_MACHINE,
     ),
 ]
+LabelColumn: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--label-column",
+        metavar="COLUMN",
+        help="Columns of a .csv or .parquet file that hold labels of the rows, not masses: by "
+        "heading or by number from 1, as in 1,2; none if all are bins. Results carry them.",
+        rich_help_panel=_READING,
+    ),
+]
 K: TypeAlias = Annotated[int | None, declared("k", _SEARCH, "N")]
 Radius: TypeAlias = Annotated[float | None, declared("radius", _SEARCH, "NUMBER")]
 Budget: TypeAlias = Annotated[int | None, declared("budget", _SEARCH, "N")]

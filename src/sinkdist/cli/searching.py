@@ -61,6 +61,7 @@ def nearest(
     max_iter: options.MaxIter = None,
     normalize: options.Normalize = False,
     on_empty: options.OnEmpty = options.WithoutMass.RAISE,
+    label_column: options.LabelColumn = None,
     workers: options.Workers = None,
     progress: options.ShowProgress = True,
 ) -> None:
@@ -73,8 +74,10 @@ def nearest(
     if out is not None:
         check_target(out, COLUMNS, overwrite=overwrite)
     with stoppable(), rename_arguments(X=query or y, Y=y):
-        Y, X = family(y), None if query is None else family(query)
-        called = None if names is None else _names(names, Y.shape[0])
+        Y, called = family(y, label_column)
+        X, asking = (None, called) if query is None else family(query, label_column)
+        if names is not None:
+            called = _names(names, Y.shape[0])
         costs = read_ground(ground)
         found = sd.neighbors(
             Y if X is None else X, None if X is None else Y,
@@ -83,7 +86,7 @@ def nearest(
             normalize=normalize, on_empty=on_empty.value, workers=workers,
             progress=progress and out is not None,
         )  # fmt: skip
-        columns = _columns(found, called)
+        columns = _columns(found, asking, called)
         if out is not None:
             write_columns(out, columns)
     if out is None:
@@ -92,13 +95,15 @@ def nearest(
         typer.echo(f"{out}: {found!r}")
 
 
-def _columns(found: Any, names: list[str] | None) -> dict[str, Any]:
-    """One line for each neighbour."""
+def _columns(found: Any, asking: list[str] | None, names: list[str] | None) -> dict[str, Any]:
+    """One line for each neighbour; queries and neighbours by name where they have names."""
     import numpy as np
 
     query, rank = np.nonzero(found.indices >= 0)
     index = found.indices[query, rank]
     columns = {"query": query, "rank": rank + 1, "neighbour": index}
+    if asking is not None:
+        columns = {"query": query, "query_name": np.array(asking)[query], **columns}
     if names is not None:
         columns["name"] = np.array(names)[index]
     return columns | {

@@ -113,6 +113,7 @@ def spec_of(
         options = replace(options, lam=_USUAL if ground.median > 0.0 else 9.0 / (ground.max or 1.0))
     problem = problem_of(ground, options, dtype)
     check_scale(problem.member.lam, options.lam, ground)
+    ground.know_unit()  # what estimators call for each fit says no more about it
     key = f"{problem.facts()} {ground.fingerprint}"
     return DistanceSpec(distance, problem, dtype, key, options.workers)
 

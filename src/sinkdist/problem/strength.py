@@ -89,8 +89,8 @@ def relative_lam(lam: Any, median: Callable[[], float]) -> Any:
         number = math.nan
     if not number >= 0.0:
         raise InputTypeError(
-            "{} must be one real number. Got {} (of type str) instead: as a text it may be a number "
-            "over the median cost, such as '9/median'.",
+            "{} must be one real number. Got {} (of type str) instead: a text may be a number over "
+            "the median cost, such as '9/median'.",
             option("lam"), reprlib.repr(lam),
         )  # fmt: skip
     if number == 0.0 or number == math.inf:

@@ -69,11 +69,11 @@ class Neighbors:
         green     1       red       1.0    True
          blue     1     green       1.0    True
         """
-        import pandas
+        import pandas as pd
 
         query, rank = np.nonzero(self.indices >= 0)
         index = self.indices[query, rank]
-        return pandas.DataFrame(
+        return pd.DataFrame(
             {
                 "query": query if self.query_labels is None else self.query_labels[query],
                 "rank": rank + 1,
