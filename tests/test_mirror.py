@@ -35,6 +35,8 @@ ELSEWHERE = {
     "learn/regressor.py": "learn/test_searching.py",
     "learn/transformer.py": "learn/test_searching.py",
     "learn/svc.py": "learn/test_learn.py",
+    "api/estimate.py": "behaviour/test_first_minute.py",
+    "scale/estimate.py": "behaviour/test_first_minute.py",
     "inputs/labels.py": "behaviour/test_first_minute.py",
     "inputs/named_options.py": "behaviour/test_first_minute.py",
     "problem/scale_check.py": "behaviour/test_first_minute.py",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sinkdist.api.advice import iterations_for
     from sinkdist.api.barycenter import barycenter, solve_barycenter
     from sinkdist.api.divergence import divergence
+    from sinkdist.api.estimate import estimate
     from sinkdist.api.gluing import glue
     from sinkdist.api.neighbors import neighbors
     from sinkdist.api.pairs import distance, pairwise, solve
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     )
     from sinkdist.ground import Ground
     from sinkdist.means.result import Barycenter
+    from sinkdist.scale.estimate import Estimate
     from sinkdist.scale.progress import Progress
     from sinkdist.scale.stored import StoredMatrix, open_matrix
     from sinkdist.search.index import Index
@@ -44,6 +46,7 @@ __all__ = [
     "Barycenter",
     "ClusterWarning",
     "ConvergenceWarning",
+    "Estimate",
     "Ground",
     "IncompleteError",
     "Index",
@@ -60,6 +63,7 @@ __all__ = [
     "barycenter",
     "distance",
     "divergence",
+    "estimate",
     "glue",
     "iterations_for",
     "neighbors",
@@ -77,6 +81,7 @@ _HOME = {
     "Barycenter": "means.result",
     "ClusterWarning": "errors",
     "ConvergenceWarning": "errors",
+    "Estimate": "scale.estimate",
     "Ground": "ground",
     "IncompleteError": "errors",
     "Index": "search.index",
@@ -93,6 +98,7 @@ _HOME = {
     "barycenter": "api.barycenter",
     "distance": "api.pairs",
     "divergence": "api.divergence",
+    "estimate": "api.estimate",
     "glue": "api.gluing",
     "iterations_for": "api.advice",
     "neighbors": "api.neighbors",

@@ -289,3 +289,89 @@ def test_the_command_line_warns_of_the_scale_and_takes_the_median(folder, comman
         assert command(*asked, *relative)[::2] == (0, "")
     code, _, err = command(*asked, "--lam", "9/mean")
     assert code == 2 and "--lam must be a number, or one over the median cost" in err
+
+
+# progress, and what a run will take
+
+
+def test_compiling_is_not_part_of_the_estimate():
+    record = sd.Progress(500, 1000, 25.0, 0, compiling=20.0)
+    assert record.pairs_per_second == 100.0
+    from sinkdist.scale.lines import sentence
+
+    assert sentence(record) == "500 of 1,000 pairs, 100 pairs/s, 5 s left, after 20 s of compiling"
+    assert sentence(sd.Progress(1, 1, 0.5, 0)) == "1 of 1 pair, 2 pairs/s, took 0.5 s"
+
+
+def test_a_resumed_run_says_what_is_kept(X, tmp_path):
+    out, records = tmp_path / "D.zarr", []
+    rows = np.repeat(X, 16, axis=0)
+
+    def stop(record):
+        if record.done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sd.pairwise(rows, ground=PIXELS, lam="9/median", out=out, progress=stop, workers=1)
+    sd.pairwise(rows, ground=PIXELS, lam="9/median", out=out, progress=records.append)
+    first = records[0]
+    assert 0 < first.before == first.done < first.total == 80 * 81 // 2
+    from sinkdist.scale.lines import Lines
+
+    lines = []
+    Lines(lines.append)(first)
+    assert lines == [f"{first.before:,} pairs kept, {first.total - first.before:,} to go"]
+
+
+def test_pairs_of_large_tiles_are_seen_before_these_end(X, tmp_path, monkeypatch):
+    """Within a second or so, though a tile of a store takes longer."""
+    monkeypatch.setattr("sinkdist.scale.progress._SECONDS_BETWEEN_GLIMPSES", 0.0)
+    records = []
+    rows = np.repeat(X, 8, axis=0)
+    D = sd.pairwise(
+        rows, ground=PIXELS, lam="9/median", out=tmp_path / "D.zarr", progress=records.append,
+        workers=1,
+    )  # fmt: skip
+    done = [record.done for record in records]
+    assert done[0] < 40 and done == sorted(done) and done[-1] == 40 * 41 // 2
+    np.testing.assert_array_equal(D, sd.pairwise(rows, ground=PIXELS, lam="9/median"))
+
+
+@pytest.mark.parametrize("strength", [{"lam": "9/median"}, {"alpha": 0.5}, {"lam": INF}])
+def test_what_a_run_will_take(X, strength, monkeypatch):
+    monkeypatch.setattr("sinkdist.scale.estimate._SECONDS", 0.2)
+    rows = np.repeat(X, 40, axis=0)
+    found = sd.estimate(rows, ground=PIXELS, **strength)
+    assert found.pairs == 200 * 201 // 2 and found.matrix_bytes == 8 * 200**2
+    assert found.sampled > 0 and found.seconds == pytest.approx(
+        found.pairs / found.pairs_per_second
+    )
+    assert str(found).startswith("20,100 pairs, about ")
+    assert sd.estimate(X[:1], X[:2], ground=PIXELS, **strength).pairs == 2
+
+
+def test_the_command_line_estimates_and_computes_nothing(folder, command, X):
+    np.save("X.npy", X)
+    asked = ("pairwise", "X.npy", "--ground", "grid:8x8", "--lam", "9/median", "--out", "D.zarr")
+    code, out, err = command(*asked, "--estimate")
+    assert (code, err) == (0, "") and out.startswith("15 pairs, about ")
+    assert not (folder / "D.zarr").exists()
+
+
+def test_estimators_show_progress(X, capsys):
+    y = [0, 1, 0, 1, 0]
+    for estimator in (
+        sd.learn.TransportKernel(PIXELS, lam="7/median", verbose=1),
+        sd.learn.TransportSVC(PIXELS, lam="6/median", verbose=1),
+        sd.learn.TransportKMedoids(2, PIXELS, lam="5/median", verbose=1, random_state=0),
+    ):
+        said = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(
+                "sinkdist.scale.bar.Bar.__call__", lambda bar, x, said=said: said.append(x)
+            )
+            estimator.fit(X, y)
+        assert said and said[-1].done == said[-1].total == 15
+    near = sd.learn.TransportNeighborsClassifier(PIXELS, lam="4/median", n_neighbors=1, verbose=0)
+    near.fit(X, y).predict(X)
+    assert "pairs" not in capsys.readouterr().err

@@ -21,6 +21,7 @@ PAIRWISE_EXAMPLES = options.examples(
     "sinkdist pairwise X.npy --ground grid:20x20 --lam 9/median --out D.zarr",
     "sinkdist pairwise X.npy Y.npy --ground M.npy --reg 0.1 --scaled --out D.npy",
     "sinkdist pairwise X.npz --ground points:Z.npy:cosine --emd --out D.csv",
+    "sinkdist pairwise X.npy --ground grid:20x20 --lam 9/median --out D.zarr --estimate",
     closing="A run to a .zarr that is stopped or killed goes on when the same command is given "
     "again; finished tiles are kept.",
 )
@@ -66,6 +67,15 @@ def pairwise(
     on_empty: options.OnEmpty = options.WithoutMass.RAISE,
     coincidence: options.Coincidence = False,
     label_column: options.LabelColumn = None,
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate",
+            help="Compute nothing: say how many pairs there are, and what they will take in time "
+            "and memory, from a sample of two seconds.",
+            rich_help_panel="Where it runs",
+        ),
+    ] = False,
     workers: options.Workers = None,
     memory: options.Memory = None,
     scheduler: options.Scheduler = None,
@@ -85,6 +95,15 @@ def pairwise(
         X, rows = family(x, label_column)
         Y, columns = (None, rows) if y is None else family(y, label_column)
         costs = read_ground(ground)
+        if estimate:
+            found = sd.estimate(
+                X, Y, ground=costs.scaled() if scaled else costs, lam=asked, reg=reg, alpha=alpha,
+                mass_penalty=penalty, tol=tol, max_iter=max_iter, iterations=iterations,
+                solver=solver, dtype=None if dtype is None else dtype.value, normalize=normalize,
+                on_empty=on_empty.value, coincidence=coincidence, workers=workers,
+            )  # fmt: skip
+            typer.echo(found)
+            return
         with _cluster(scheduler) as client:
             distances = sd.pairwise(
                 X, Y, ground=costs.scaled() if scaled else costs, lam=asked, reg=reg, alpha=alpha,

@@ -10,6 +10,7 @@ from sinkdist.cli import options
 from sinkdist.cli.computing import family
 from sinkdist.cli.mistakes import rename_arguments, stoppable
 from sinkdist.errors import InputError
+from sinkdist.inputs.messages import count
 
 __all__ = ["EXAMPLES", "nearest"]
 
@@ -119,5 +120,5 @@ def _names(path: str, rows: int) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"'{path}' cannot be read as text: {error}.") from error
     if len(names) != rows:
-        raise InputError(f"'{path}' has {len(names)} names, but there are {rows} rows.")
+        raise InputError(f"'{path}' has {len(names)} names for {count(rows, 'row')} of the table.")
     return names

@@ -60,6 +60,8 @@ class DistanceSpec:
         The facts: specifications with the same key have the same distances.
     workers : int or None
         Threads.
+    progress : bool
+        Whether progress is shown while pairs are solved.
     """
 
     distance: str
@@ -67,6 +69,7 @@ class DistanceSpec:
     dtype: np.dtype[Any]
     key: str
     workers: int | None
+    progress: bool = False
 
     @property
     def ground(self) -> Ground | None:
@@ -78,7 +81,7 @@ class DistanceSpec:
         """Whether the way from x to y costs what the way back costs."""
         return self.ground is None or self.ground.is_symmetric
 
-    def solve(self, X: Rows, Y: Rows | None, workers: Any) -> Array:
+    def solve(self, X: Rows, Y: Rows | None, workers: Any, progress: bool = False) -> Array:
         """All distances of one family, each pair once, or from one family to another."""
         if self.problem is None:
             found = CLASSIC[self.distance](X, Y, workers=workers)
@@ -89,6 +92,7 @@ class DistanceSpec:
             found = pairwise(
                 X, Y, ground=self.problem.ground, lam=o.lam, reg=o.reg, alpha=o.alpha, tol=o.tol,
                 max_iter=o.max_iter, iterations=o.iterations, dtype=self.dtype, workers=workers,
+                progress=progress,
             )  # fmt: skip
         values: Array = np.asarray(found, self.dtype)
         return values
@@ -115,7 +119,7 @@ def spec_of(
     check_scale(problem.member.lam, options.lam, ground)
     ground.know_unit()  # what estimators call for each fit says no more about it
     key = f"{problem.facts()} {ground.fingerprint}"
-    return DistanceSpec(distance, problem, dtype, key, options.workers)
+    return DistanceSpec(distance, problem, dtype, key, options.workers, options.progress)
 
 
 def check_distance(distance: Any) -> None:

@@ -48,6 +48,7 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
     normalize: bool
     dtype: Any
     workers: int | None
+    verbose: int
     _spec: DistanceSpec | None
     _training: HashedRows
 
@@ -95,6 +96,7 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
             options = Options(
                 lam=self.lam, reg=self.reg, alpha=self.alpha, iterations=self.iterations,
                 tol=self.tol, max_iter=self.max_iter, workers=self.workers,
+                progress=bool(self.verbose),
             )  # fmt: skip
             self._spec = spec_of(self.distance, self.ground, options, X.shape[1], dtype)
             self.ground_ = self._spec.ground

@@ -312,7 +312,7 @@ class TransportKMeans(
         if self.verbose:
             sys.stderr.write(
                 f"TransportKMeans, round {clusters.rounds}: inertia {clusters.inertia:.6g}, "
-                f"{moved} rows changed their cluster\n"
+                f"{moved} row{'s' * (moved != 1)} changed cluster\n"
             )
 
 

@@ -25,7 +25,7 @@ class TransportSVC(ClassifierMixin, TransportEstimator):  # type: ignore[misc]
     Parameters
     ----------
     ground, lam, reg, alpha, iterations, tol, max_iter, distance, t, coincidence, normalize, dtype,
-    workers
+    workers, verbose
         As for `TransportKernel`.
     C : float
         The price of a training row on the wrong side.
@@ -70,6 +70,7 @@ class TransportSVC(ClassifierMixin, TransportEstimator):  # type: ignore[misc]
         normalize: bool = True,
         dtype: Any = None,
         workers: int | None = None,
+        verbose: int = 0,
         C: float = 1.0,
         class_weight: Any = None,
         decision_function_shape: str = "ovr",
@@ -87,6 +88,7 @@ class TransportSVC(ClassifierMixin, TransportEstimator):  # type: ignore[misc]
         self.normalize = normalize
         self.dtype = dtype
         self.workers = workers
+        self.verbose = verbose
         self.C = C
         self.class_weight = class_weight
         self.decision_function_shape = decision_function_shape
@@ -112,7 +114,7 @@ class TransportSVC(ClassifierMixin, TransportEstimator):  # type: ignore[misc]
             self.ground, lam=self.lam, reg=self.reg, alpha=self.alpha, iterations=self.iterations,
             tol=self.tol, max_iter=self.max_iter, distance=self.distance, t=self.t,
             coincidence=self.coincidence, normalize=self.normalize, dtype=self.dtype,
-            workers=self.workers,
+            workers=self.workers, verbose=self.verbose,
         )  # fmt: skip
         machine = SVC(
             C=self.C, kernel="precomputed", class_weight=self.class_weight,
