@@ -44,6 +44,7 @@ ELSEWHERE = {
     "version.py": "behaviour/test_packaging.py",
     # Seen only through a whole run: of a store, of a solver, on another library's arrays.
     "scale/run.py": "scale/test_resume.py",
+    "scale/stored_views.py": "behaviour/test_first_minute.py",
     "scale/stored.py": "scale/test_store.py",
     "scale/summary.py": "scale/test_store.py",
     "solvers/compiled/pair.py": "behaviour/test_contract.py",

@@ -375,3 +375,64 @@ def test_estimators_show_progress(X, capsys):
     near = sd.learn.TransportNeighborsClassifier(PIXELS, lam="4/median", n_neighbors=1, verbose=0)
     near.fit(X, y).predict(X)
     assert "pairs" not in capsys.readouterr().err
+
+
+# stored matrices
+
+
+@pytest.mark.parametrize("one_family", [True, False])
+def test_stored_matrices_are_handled_like_arrays(X, tmp_path, one_family):
+    rows = np.concatenate([X, X[:, ::-1], X[:, ::2].repeat(2, 1)])
+    rows = np.repeat(rows, 3, axis=0) / np.repeat(rows, 3, axis=0).sum(axis=1, keepdims=True)
+    Y = None if one_family else rows[:20]
+    D = sd.pairwise(rows, Y, ground=PIXELS, lam="9/median", out=tmp_path / "D.zarr")
+    whole = np.asarray(D)
+    assert D.min() == whole.min() and D.max() == whole.max()
+    assert D.mean() == pytest.approx(whole.mean(), rel=1e-12)
+    half = float(np.median(whole))
+    for mask, wanted in ((half > D, whole < half), (half >= D, whole <= half),
+                         (half < D, whole > half), (half <= D, whole >= half),
+                         (whole > D, whole < whole)):  # fmt: skip
+        np.testing.assert_array_equal(mask, wanted)
+    rows, columns = [4, 0, 33], [7, 7, 2, 19]
+    np.testing.assert_array_equal(D[np.ix_(rows, columns)], whole[np.ix_(rows, columns)])
+    flipped = D.T
+    assert flipped.shape == whole.T.shape and (flipped is D) == one_family
+    np.testing.assert_array_equal(np.asarray(flipped), whole.T)
+    for key in (3, (slice(2, 9), slice(1, 20, 3)), (5, [1, 2]), np.ix_(columns, rows), (..., 4),
+                ([1, 2], [3, 4]), (2, 30)):  # fmt: skip
+        np.testing.assert_array_equal(flipped[key], whole.T[key])
+    assert flipped.min() == whole.min()
+    lazy = D.to_dask()
+    assert lazy.shape == whole.shape and lazy.chunks[0][0] == D.band
+    np.testing.assert_array_equal(lazy.compute(), whole)
+    assert D.nearest(3)[0].shape == (len(whole), 3)
+
+
+# estimators
+
+
+def test_machines_with_probabilities():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.dirichlet(shape, 12) for shape in ([5, 2, 1, 1], [1, 1, 2, 5])])
+    y = np.repeat(["low", "high"], 12)
+    machine = sd.learn.TransportSVC(probability=True, random_state=0).fit(X, y)
+    shares = machine.predict_proba(X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert (machine.classes_[shares.argmax(axis=1)] == y).mean() > 0.9
+    assert not hasattr(sd.learn.TransportSVC().fit(X, y), "predict_proba")
+    with pytest.raises(TypeError, match="'probability' option must be True or False"):
+        sd.learn.TransportSVC(probability="yes").fit(X, y)
+
+
+@pytest.mark.parametrize(("bins", "side"), [(64, 8), (784, 28)])
+def test_bins_without_a_ground_are_taken_to_lie_on_a_line(bins, side):
+    X = np.random.default_rng(0).dirichlet(np.ones(bins), 3)
+    near = sd.learn.TransportNeighborsClassifier(n_neighbors=1)
+    (warning,) = heard(lambda: near.fit(X, [0, 1, 0]))
+    assert f"the {bins} bins are taken to lie on a line" in str(warning.message)
+    assert f"Ground.grid({side}, {side})" in str(warning.message)
+    assert warning.filename == __file__
+    assert not heard(lambda: sd.learn.TransportKernel().fit(X[:, :60]))
+    line = sd.Ground.grid(bins)
+    assert not heard(lambda: sd.learn.TransportKernel(line).fit(X))

@@ -6,6 +6,7 @@ its key is made of facts, not of objects: clones of an estimator have the same.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from sinkdist import classic
 from sinkdist.api.pairs import pairwise
-from sinkdist.errors import InputError
+from sinkdist.errors import InputError, ScaleWarning, warn_caller
 from sinkdist.ground import Ground
 from sinkdist.inputs.rows import Rows
 from sinkdist.pairs.reading import problem_of
@@ -41,6 +42,7 @@ CLASSIC: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "total_variation": classic.total_variation,
     }
 )
+_SMALLEST_IMAGE = 8  # pixels along a side
 _USUAL = "9/median"  # the value that the paper finds best most often
 
 
@@ -106,6 +108,8 @@ def spec_of(
     threads.count(options.workers)
     if distance != TRANSPORT:
         return DistanceSpec(distance, None, dtype, f"{distance} {dtype}", options.workers)
+    if ground is None:
+        _warn_of_images(bins)
     ground = Ground.grid(bins) if ground is None else Ground.of(ground)
     if ground.shape[0] != ground.shape[1]:
         raise InputError(
@@ -120,6 +124,20 @@ def spec_of(
     ground.know_unit()  # what estimators call for each fit says no more about it
     key = f"{problem.facts()} {ground.fingerprint}"
     return DistanceSpec(distance, problem, dtype, key, options.workers, options.progress)
+
+
+def _warn_of_images(bins: int) -> None:
+    """Warn where bins that are taken to lie on a line may be the pixels of a square."""
+    side = math.isqrt(bins)
+    if side >= _SMALLEST_IMAGE and side * side == bins:
+        warn_caller(
+            ScaleWarning(
+                f"Without {{}} the {bins} bins are taken to lie on a line, one apart. For images "
+                f"of {side} x {side} pixels pass Ground.grid({side}, {side}); where the line is "
+                f"meant, Ground.grid({bins}).",
+                option("ground"),
+            )
+        )
 
 
 def check_distance(distance: Any) -> None:

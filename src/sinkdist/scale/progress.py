@@ -81,6 +81,7 @@ class Counter:
         self._told = True
         self._told_at = self._start
         self._under_way: dict[int, int] = {}  # pairs of unfinished tiles, by thread
+        self._glimpsed = False  # whether those have been reported: counts never fall again
         self._compiled = _compiling_seconds()
         self.tally = Tally({}, {})
 
@@ -96,6 +97,7 @@ class Counter:
             me = threading.get_ident()
             self._under_way[me] = self._under_way.get(me, 0) + pairs
             if time.perf_counter() - self._told_at >= _SECONDS_BETWEEN_GLIMPSES:
+                self._glimpsed = True
                 self._tell()
 
     def add(self, pairs: int, tally: Tally) -> None:
@@ -127,7 +129,9 @@ class Counter:
             self._told_at = time.perf_counter()
             seconds, compiled = self._told_at - self._start, _compiling_seconds() - self._compiled
             short = self.tally.count(self._short)
-            done = min(self._done + sum(self._under_way.values()), self._total)
+            done = self._done
+            if self._glimpsed:
+                done = min(done + sum(self._under_way.values()), self._total)
             self._listener(Progress(done, self._total, seconds, short, self._before, compiled))
         self._told = True
 
