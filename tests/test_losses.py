@@ -55,7 +55,7 @@ def test_shapes_that_do_not(prediction, target, classes):
 
 def test_bins_that_are_there_and_others():
     check_bins(0, 4, 5)
-    with pytest.raises(InputError, match="bins from 0 to 4, or the 'ignore_index'. Got 5 instead"):
+    with pytest.raises(InputError, match=r"bins from 0 to 4, or .* Got 5 instead"):
         check_bins(0, 5, 5)
     with pytest.raises(InputError, match="Got -1 instead"):
         check_bins(-1, 9, 5)

@@ -895,7 +895,7 @@ def test_mistakes_of_nearest(command, searched, more, said):
 
 def test_names_must_be_as_many_as_rows(command, searched):
     Path("names.txt").write_text("one\n")
-    assert "has 1 names, but there are 4 rows" in command(*NEAREST, "--names", "names.txt")[2]
+    assert "has 1 name for 4 rows of the table" in command(*NEAREST, "--names", "names.txt")[2]
 
 
 # --- the page in docs/

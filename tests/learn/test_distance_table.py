@@ -21,7 +21,7 @@ class CountingSpec:
     workers = None
 
     def __init__(self, symmetric=True):
-        self.is_symmetric, self.solved = symmetric, []
+        self.is_symmetric, self.solved, self.progress = symmetric, [], False
 
     def right(self, X, Y):
         return cdist(X, Y, "cityblock") + (0.0 if self.is_symmetric else X[:, :1])

@@ -120,5 +120,7 @@ def _names(path: str, rows: int) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"'{path}' cannot be read as text: {error}.") from error
     if len(names) != rows:
-        raise InputError(f"'{path}' has {len(names)} names for {count(rows, 'row')} of the table.")
+        raise InputError(
+            f"'{path}' has {count(len(names), 'name')} for {count(rows, 'row')} of the table."
+        )
     return names
