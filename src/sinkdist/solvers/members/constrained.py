@@ -50,6 +50,8 @@ class Constrained(Member):
     word: ClassVar[str] = "constrained"
     lam: float = field(default=math.nan, init=False, repr=False)
     long_entries: ClassVar[float] = 1 << 14
+    has_divergence: ClassVar[bool] = False
+    has_planes: ClassVar[bool] = True
 
     def facts(self, stopping: Stopping) -> dict[str, Any]:
         """The radius, and the tolerance of the search."""

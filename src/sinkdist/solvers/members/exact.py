@@ -40,6 +40,8 @@ class Exact(Member):
     lam: float = field(default=math.inf, init=False, repr=False)
     long_entries: ClassVar[float] = 1 << 16
     reads_sparse: ClassVar[bool] = True
+    has_closed_forms: ClassVar[bool] = True
+    has_planes: ClassVar[bool] = True
 
     def facts(self, stopping: Stopping) -> dict[str, Any]:
         """Solved to the end, whatever the tolerance."""
