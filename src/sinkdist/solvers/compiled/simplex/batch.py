@@ -10,6 +10,7 @@ import numpy as np
 from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
 from sinkdist.solution.plans import SparsePlan
+from sinkdist.solution.reductions import log, weighted
 from sinkdist.solvers.bins import SparseRows
 from sinkdist.solvers.compiled.simplex.pairs import ABANDONED, SOLVED, transport_each, work_space
 
@@ -59,6 +60,14 @@ class Transported:
         return SparsePlan(
             rows[:count].copy(), columns[:count].copy(), self._moved[k, :count].copy()
         )
+
+    def information(self, R: Array, C: Array) -> Array:
+        """``KL(P || r c^T)`` of every plan, if potentials were asked for; one row for each pair."""
+        used = np.cumsum(self._moves[:, 0] < 0, axis=1) == 0  # what is behind the end is scratch
+        mass = np.where(used, self._moved, 0.0)
+        rows, columns = (np.where(used, self._moves[:, side], 0) for side in (0, 1))
+        product = np.take_along_axis(R, rows, axis=1) * np.take_along_axis(C, columns, axis=1)
+        return np.asarray(weighted(np, mass, log(np, mass, 0.0) - log(np, product, 0.0)))
 
 
 def transport(
