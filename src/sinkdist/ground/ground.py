@@ -23,7 +23,7 @@ from sinkdist.ground.costs import (
 )
 from sinkdist.ground.dense import DenseCosts
 from sinkdist.ground.grid import DENSE_UP_TO, GridCosts
-from sinkdist.ground.metric import MetricCheck, check_metric, largest_metric_below
+from sinkdist.ground.metric import BENT, ROUNDED, MetricCheck, check_metric, largest_metric_below
 from sinkdist.ground.on_demand import OnDemand
 from sinkdist.ground.operator import Index, MatrixFree
 from sinkdist.ground.operator_cache import OperatorCache
@@ -57,7 +57,7 @@ class Ground:
     """
 
     __slots__ = (
-        "_costs", "_description", "_gibbs", "_metric", "_moved", "_pixels", "_structure",
+        "_costs", "_description", "_gibbs", "_metric", "_moved", "_pixels", "_slack", "_structure",
     )  # fmt: skip
     _costs: DenseCosts | MatrixFree
     _metric: MetricCheck | None
@@ -65,6 +65,7 @@ class Ground:
     _gibbs: OperatorCache
     _moved: OperatorCache
     _pixels: GridCosts | None
+    _slack: float
 
     def __init__(self, matrix: Any) -> None:
         self._set(DenseCosts(read_matrix(matrix)), "cost matrix")
@@ -103,7 +104,7 @@ class Ground:
         ground = cls._made(grid if large else DenseCosts(grid_costs(grid)), description)
         ground._pixels = grid
         if metric != "sqeuclidean":
-            ground._metric = _BY_CONSTRUCTION
+            ground._metric, ground._slack = _BY_CONSTRUCTION, ROUNDED
             if len(shape) == 1:
                 places = grid.spacing[0] * np.arange(float(shape[0]))
                 ground._structure = line(places, ground.costs_at)
@@ -136,6 +137,8 @@ class Ground:
         if metric in _TRUE_METRICS and others is None:
             ground._metric = _BY_CONSTRUCTION
             places = np.asarray(points)
+            if ground.is_dense:
+                ground._slack = (1 + places.size // len(places)) * ROUNDED
             if places.size == len(places) and metric != "hamming":
                 places = places.astype(np.float64)
                 ground._structure = line(places.ravel(), ground.costs_at)
@@ -217,7 +220,7 @@ class Ground:
         part = self._made(DenseCosts(self._costs.block(rows, columns)), self._description)
         if self.is_made_metric and np.array_equal(rows, columns[: rows.size]):
             part._metric = _BY_CONSTRUCTION
-        part._structure = None
+        part._structure, part._slack = None, self._slack
         return part
 
     def mean_costs(self, rows: Any) -> Any:
@@ -276,6 +279,7 @@ class Ground:
             raise InputError(f"Dividing the ground matrix by {unit:.6g} makes costs overflow.")
         ground = self._made(self._costs.scaled(unit), f"{self._description} / {name}")
         ground._metric = self._metric if self._metric is _BY_CONSTRUCTION else None
+        ground._slack = self._slack
         ground._pixels = None if self._pixels is None else self._pixels.scaled(unit)
         if isinstance(self._structure, Structure):
             ground._structure = self._structure.scaled(unit)
@@ -305,6 +309,17 @@ class Ground:
     def is_made_metric(self) -> bool:
         """Whether the costs are a metric by construction, whatever has been looked at since."""
         return self._metric is _BY_CONSTRUCTION
+
+    @property
+    def metric_slack(self) -> float:
+        """By how much triangles may be violated, as a part of the largest cost.
+
+        Where the costs are a metric; never more than `BENT`.
+        """
+        check = self._metric
+        if check is None or check is _BY_CONSTRUCTION or not check.holds or self.max == 0.0:
+            return self._slack
+        return min(check.rounding / self.max + ROUNDED, self._slack)
 
     @property
     def is_known_metric(self) -> bool:
@@ -367,7 +382,7 @@ class Ground:
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         costs = self.dense if self.is_dense else self._costs
-        known = self._description, self._metric, self._structure, self._pixels
+        known = self._description, self._metric, self._structure, self._pixels, self._slack
         return _restored, (costs, *known)
 
     @classmethod
@@ -386,6 +401,7 @@ class Ground:
         self._metric = None
         self._structure = "unknown"
         self._pixels = None
+        self._slack = BENT
         self._gibbs = OperatorCache(costs.nbytes)
         self._moved = OperatorCache(costs.nbytes)
 
@@ -401,6 +417,7 @@ def _restored(
     metric: MetricCheck | None,
     structure: Structure | Literal["unknown"] | None,
     pixels: GridCosts | None = None,
+    slack: float = BENT,
 ) -> Ground:
     """A ground from a pickle: without operators and lock, with what is known about it.
 
@@ -410,5 +427,5 @@ def _restored(
     ground = Ground._made(DenseCosts(for_kernels(costs)) if matrix else costs, description)
     if metric is not None:
         ground._metric = _BY_CONSTRUCTION if metric == _BY_CONSTRUCTION else metric
-    ground._structure, ground._pixels = structure, pixels
+    ground._structure, ground._pixels, ground._slack = structure, pixels, slack
     return ground

@@ -178,7 +178,8 @@ class Constrained(Member):
         R, C = np.broadcast_to(R, (len(C), R.shape[1]))[asked], C[asked]
         found = transport(
             task.ground.dense, task.ground.max, sparse_rows(R), sparse_rows(C),
-            metric=task.ground.is_made_metric, stop=task.stop, keep=True,
+            metric=task.ground.is_made_metric, stop=task.stop,
+            bend=task.ground.metric_slack, keep=True,
         )  # fmt: skip
         known = asked[found.solved]
         out.value[asked], out.error[asked], out.pivots[asked] = (

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sinkdist.ground.metric import BENT
 from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
 from sinkdist.solution.plans import SparsePlan
@@ -72,7 +73,7 @@ class Transported:
 
 def transport(
     M: Array, top: float, R: SparseRows, C: SparseRows, *, metric: bool, stop: Stop,
-    keep: bool = False, enough: Array | None = None,
+    bend: float = BENT, keep: bool = False, enough: Array | None = None,
 ) -> Transported:  # fmt: skip
     """Solve the pairs ``(R, C)``; ``R`` has one row, shared, or one per pair; no row is empty.
 
@@ -82,6 +83,8 @@ def transport(
         All costs; ``top`` is the largest of them.
     metric : bool
         Whether they are a metric, so that common mass may stay where it is.
+    bend : float
+        Of the largest cost: by how much the metric may violate triangle inequalities.
     stop : Stop
         Set when nobody waits for the answer any more.
     keep : bool
@@ -99,7 +102,7 @@ def transport(
         moves, moved = np.empty((pairs, 2, entries), np.int64), np.empty((pairs, entries))
     unit = math.ldexp(1.0, min(-math.frexp(top)[1], 1023)) if top > 0.0 else 1.0
     transport_each(
-        M, *R, *C, 0, pairs, metric, unit, top * unit,
+        M, *R, *C, 0, pairs, metric, bend, unit, top * unit,
         np.full(pairs, np.inf) if enough is None else enough,
         value, lower, upper, error, pivots, state, F, G, moves, moved, stop.flag,
         *work_space(-(-m // _STEP) * _STEP, -(-n // _STEP) * _STEP),
