@@ -19,7 +19,7 @@ from sinkdist.problem.options import Options
 from sinkdist.problem.problem import Problem, require_range
 from sinkdist.problem.scale_check import check_scale
 from sinkdist.solvers import table
-from sinkdist.solvers.members import Independent, member_of
+from sinkdist.solvers.members import member_of
 
 __all__ = ["check_flags", "problem_of", "read_families", "read_problem", "require_families"]
 
@@ -55,7 +55,7 @@ def problem_of(ground: Any, options: Options, dtype: np.dtype[Any]) -> Problem:
     problem = Problem(costs, member, stop, solver, dtype, options)
     member.check(stop.iterations, solver.name)
     require_range(problem.ground.max, dtype)
-    if isinstance(member, Independent) and asked.name == "lam" and asked.value > 0.0:
+    if asked.name == "lam" and member.lam == 0.0 < asked.value:
         _require_weak(asked.value, problem.ground)
     return problem
 
