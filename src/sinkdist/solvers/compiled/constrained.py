@@ -77,7 +77,7 @@ def constrained_pair(
     for _ in range(5):
         most = max_iter - made
         if below > -np.inf:  # if it takes long at a large lam, ladders take less
-            most = min(most, max(SOME, max_iter // 4))
+            most = min(most, max(SOME, max_iter // 2))
         lam, value, error, reads, act, f, g = _constrain_one(
             M, r, c, alpha, below, inner, most, stop
         )
