@@ -54,6 +54,8 @@ ELSEWHERE = {
     "solution/grid_certificates.py": "behaviour/test_grids.py",
     "solution/projection.py": "behaviour/test_grids.py",
     "ground/grid_plan.py": "kernels/grid/test_averages.py",
+    "ground/separable_plan.py": "kernels/grid/test_averages.py",
+    "ground/radial_plan.py": "kernels/grid/test_averages.py",
     "ground/grid_axes.py": "kernels/grid/test_averages.py",
     "solvers/compiled/simplex/pairs.py": "solvers/compiled/simplex/test_batch.py",
     "solvers/compiled/simplex/proof.py": "solvers/compiled/simplex/test_batch.py",

@@ -7,6 +7,9 @@ import pytest
 
 import sinkdist as sd
 from sinkdist.errors import InputError
+from sinkdist.ground.grid import DENSE_UP_TO
+from sinkdist.ground.grid_plan import kernel_of
+from sinkdist.solution.grid_transforms import stretch
 from tests.problems import emd
 
 INF = float("inf")
@@ -34,6 +37,9 @@ GRIDS = {
     "cube": ((9, 10, 11), "sqeuclidean", (1.0, 2.0, 0.5)),
     "streets": ((33, 29), "cityblock", (1.0, 0.7)),
     "streets in a cube": ((9, 10, 11), "cityblock", 1.0),
+    "lengths": ((51, 37), "euclidean", (1.0, 0.7)),
+    "lengths in a cube": ((11, 13, 12), "euclidean", (1.0, 2.0, 0.5)),
+    "lengths of a strip": ((1, 1700), "euclidean", 1.0),
 }
 
 
@@ -41,6 +47,7 @@ GRIDS = {
 def problem(request):
     """A large grid, the same costs as a matrix, and images."""
     shape, metric, spacing = GRIDS[request.param]
+    assert np.prod(shape) > DENSE_UP_TO[metric]
     ground = sd.Ground.grid(*shape, metric=metric, spacing=spacing).scaled()
     assert not ground.is_dense
     return ground, sd.Ground(ground.block()), images(shape, 3, 7)
@@ -110,7 +117,8 @@ def test_bounds_hold_the_exact_distance(problem, options):
     low, high = s.emd_bounds
     assert low <= truth * (1 + 1e-12) and truth <= high * (1 + 1e-12)
     wanted = same.emd_bounds
-    np.testing.assert_allclose(low, wanted[0], rtol=1e-4, atol=1e-9)
+    lost = stretch(ground.pixels) - 1.0  # what a bound under Euclidean distances may lose
+    np.testing.assert_allclose(low, wanted[0], rtol=1e-4 + lost, atol=1e-9)
     if "iterations" not in options:  # else a matrix has a dearer way to mend the plan
         np.testing.assert_allclose(high, wanted[1], rtol=1e-4)
         low, high = s.bracket
@@ -292,17 +300,18 @@ def masses(d, rng):
 
 
 @pytest.mark.filterwarnings("ignore::sinkdist.ConvergenceWarning")
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(75))
 def test_random_grids_however_small(seed, monkeypatch):
     """Sides of one pixel, uneven spacings, hard masses: every number is that of its potentials."""
     nothing = dict.fromkeys(("sqeuclidean", "cityblock", "euclidean"), 0)
     monkeypatch.setattr("sinkdist.ground.ground.DENSE_UP_TO", nothing)
     monkeypatch.setattr("sinkdist.solvers.members.penalised._FEW_MOVES", 0)
+    monkeypatch.setattr("sinkdist.solvers.members.penalised._FEW_IF_NARROW", 0)
     rng = np.random.default_rng([seed, 5])
     dim = int(rng.integers(1, 4))
     shape = tuple(map(int, rng.integers(1, [150, 20, 7][dim - 1], size=dim)))
     ground = sd.Ground.grid(
-        *shape, metric=("sqeuclidean", "cityblock")[seed % 2],
+        *shape, metric=("sqeuclidean", "cityblock", "euclidean")[seed % 3],
         spacing=10 ** rng.uniform(-2, 2, size=dim) if rng.random() < 0.4 else 1.0,
     )  # fmt: skip
     if ground.max == 0.0:
@@ -314,7 +323,9 @@ def test_random_grids_however_small(seed, monkeypatch):
     s = sd.solve(r, c, ground, lam=lam, **options, **({} if seed % 5 == 0 else {"max_iter": 200}))
     P = plan_of(s, M)
     error = np.abs(P.sum(1) - r).sum() + np.abs(P.sum(0) - c).sum()
-    np.testing.assert_allclose(s.marginal_error, error, rtol=1e-3, atol=1e-13 + 4e-15 * lam)
+    known = kernel_of(ground.pixels, lam).rounding  # is part of what is returned
+    atol = 1e-13 + 4e-15 * lam + 1.01 * known
+    np.testing.assert_allclose(s.marginal_error, error, rtol=1e-3, atol=atol)
     np.testing.assert_allclose(s.value, (P * M).sum(), rtol=1e-9, atol=1e-13)
     low, high = s.emd_bounds
     truth = sd.distance(r, c, M, lam=INF)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sinkdist.ground.grid import GridCosts
-from sinkdist.ground.grid_plan import GridPlan, Run, log_sum
+from sinkdist.ground.grid_plan import Run, log_sum, plan_of
 from sinkdist.kernels.compiled import Array
 from sinkdist.solvers.compiled.grid.levels import Level
 from sinkdist.solvers.compiled.grid.newton import Target, column_update, row_potential
@@ -25,14 +25,18 @@ from sinkdist.solvers.prepared import Prepared
 __all__ = ["algorithm1", "to_tolerance"]
 
 _EPS = 2.0**-52
-RAN = {"sqeuclidean": NEWTON, "cityblock": RELAXED}  #: what solves a pair on each grid
+RAN = {
+    "sqeuclidean": NEWTON,
+    "cityblock": RELAXED,
+    "euclidean": RELAXED,
+}  #: what solves a pair on each grid
 
 
 def to_tolerance(task: Prepared, grid: GridCosts, run: Run, r: Array, c: Array) -> Outcome:
     """Coarse to fine with Newton's method; plain sweeps where these were asked for."""
     lam, tol = task.member.lam, task.tol
     r, c = (np.array(x, order="C").reshape(grid.sides) for x in (r, c))  # may be read-only
-    level = Level(r, c, grid.metric, grid.steps)
+    level = Level(r, c, grid.kind, grid.steps)
     if task.solver.fallback == "newton":
         state, target = coarse_to_fine(level, lam, tol, task.max_iter, run, task.stop)
         psi, plan, error, reads, ran = (
@@ -40,15 +44,15 @@ def to_tolerance(task: Prepared, grid: GridCosts, run: Run, r: Array, c: Array) 
             state.plan,
             state.error,
             state.reads,
-            RAN[grid.metric],
+            RAN[grid.kind],
         )
     else:
         target = target_of(level, lam, run, task.stop)
         psi, reads = _sweeps(target, tol, task.max_iter)
-        plan, ran = GridPlan.of(psi, target.kernel, run), LOG
+        plan, ran = plan_of(psi, target.kernel, run), LOG
         error = float(np.abs(plan.spread(r) - c).sum())
     phi = target.log_r - plan.log_sums
-    error += _rounding(r, c, phi, psi)
+    error += _rounding(r, c, phi, psi) + target.kernel.rounding
     value = float(np.vdot(r, plan.exponents()[1])) / lam
     act = CONVERGED if error <= tol else RUNNING if reads >= task.max_iter else HANDED_OVER
     return _outcome(value, error, reads, STATUS_OF[act], ran, phi, psi, lam)
@@ -59,14 +63,15 @@ def algorithm1(task: Prepared, grid: GridCosts, run: Run, r: Array, c: Array) ->
     lam, steps = task.member.lam, task.iterations
     assert steps is not None
     r, c = (np.array(x, order="C").reshape(grid.sides) for x in (r, c))  # may be read-only
-    target = target_of(Level(r, c, grid.metric, grid.steps), lam, run, task.stop)
+    target = target_of(Level(r, c, grid.kind, grid.steps), lam, run, task.stop)
     phi = np.where(r > 0.0, np.log(np.count_nonzero(r)), -np.inf)
     for _ in range(steps):
         task.stop.check()
         phi = row_potential(target, target.log_c + column_update(target, phi))
-    plan = GridPlan.of(phi, target.kernel, run)  # of the columns: costs are symmetric
+    plan = plan_of(phi, target.kernel, run)  # of the columns: costs are symmetric
     psi = target.log_c - plan.log_sums
     error = float(np.abs(plan.spread(c) - r).sum()) + _rounding(r, c, phi, psi)
+    error += target.kernel.rounding
     value = float(np.vdot(c, plan.exponents()[1])) / lam
     return _outcome(value, error, steps, STATUS_FIXED, ALGORITHM1, phi, psi, lam)
 
