@@ -8,8 +8,15 @@ from sinkdist.ground.grid import GridCosts
 from sinkdist.ground.grid_plan import Run, log_sum, plan_of
 from sinkdist.kernels.compiled import Array
 from sinkdist.solvers.compiled.grid.levels import Level
-from sinkdist.solvers.compiled.grid.newton import Target, column_update, row_potential
+from sinkdist.solvers.compiled.grid.newton import (
+    State,
+    Target,
+    column_update,
+    row_potential,
+    state_at,
+)
 from sinkdist.solvers.compiled.grid.solve import coarse_to_fine, target_of
+from sinkdist.solvers.compiled.grid.symmetric import fixed_point
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, RUNNING
 from sinkdist.solvers.outcome import (
     ALGORITHM1,
@@ -25,6 +32,7 @@ from sinkdist.solvers.prepared import Prepared
 __all__ = ["algorithm1", "to_tolerance"]
 
 _EPS = 2.0**-52
+_OWN_TOL = 0.5  #: of the tolerance: the error of a symmetric plan, before its rows are made exact
 RAN = {
     "sqeuclidean": NEWTON,
     "cityblock": RELAXED,
@@ -37,7 +45,11 @@ def to_tolerance(task: Prepared, grid: GridCosts, run: Run, r: Array, c: Array) 
     lam, tol = task.member.lam, task.tol
     r, c = (np.array(x, order="C").reshape(grid.sides) for x in (r, c))  # may be read-only
     level = Level(r, c, grid.kind, grid.steps)
-    if task.solver.fallback == "newton":
+    equal = _equal_pair(level, task, run) if np.array_equal(r, c) else None
+    if equal is not None:
+        target, state = equal
+        psi, plan, error, reads, ran = state.psi, state.plan, state.error, state.reads, LOG
+    elif task.solver.fallback == "newton":
         state, target = coarse_to_fine(level, lam, tol, task.max_iter, run, task.stop)
         psi, plan, error, reads, ran = (
             state.psi,
@@ -88,6 +100,14 @@ def _sweeps(at: Target, tol: float, limit: int) -> tuple[Array, int]:
             return psi, made
         psi = new
     return psi, limit
+
+
+def _equal_pair(level: Level, task: Prepared, run: Run) -> tuple[Target, State] | None:
+    """A histogram against itself, where the symmetric fixed point is reached."""
+    target = target_of(level, task.member.lam, run, task.stop, task.tol)
+    found = fixed_point(level.r, target.kernel, _OWN_TOL * task.tol, task.stop, run)
+    state = state_at(target, found.phi, found.sweeps)
+    return (target, state) if state.error <= task.tol and state.reads <= task.max_iter else None
 
 
 def _rounding(r: Array, c: Array, phi: Array, psi: Array) -> float:
