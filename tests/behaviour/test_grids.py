@@ -164,6 +164,53 @@ def test_paths(problem):
     np.testing.assert_allclose([s.value for s in found], [s.value for s in wanted], rtol=1e-6)
 
 
+def test_divergences(problem):
+    ground, dense, X = problem
+    for lam in (1.0, 40.0):
+        found, wanted = (sd.divergence(X[0], X, G, lam=lam, tol=1e-8) for G in (ground, dense))
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+        assert found[0] == 0.0 < found[1]
+        D = sd.pairwise(X, ground=ground, lam=lam, tol=1e-8, debiased=True)
+        np.testing.assert_allclose(D[0], found, rtol=1e-12)
+        np.testing.assert_array_equal(D, D.T)
+
+
+def test_an_image_against_itself(problem):
+    ground, dense, X = problem
+    for lam in (1.0, 60.0):
+        s = sd.solve(X[0], X[0], ground, lam=lam, tol=1e-8)
+        P = plan_of(s, dense.matrix)
+        error = np.abs(P.sum(1) - X[0]).sum() + np.abs(P.sum(0) - X[0]).sum()
+        assert s.converged and error <= 1e-8 and s.n_iter <= 40
+        np.testing.assert_allclose(s.value, (P * dense.matrix).sum(), rtol=1e-9)
+
+
+@pytest.mark.parametrize("debiased", [True, False])
+def test_barycentres(problem, debiased):
+    ground, dense, X = problem
+    if ground.pixels.sides == (900,) or ground.pixels.sides == (1, 1700):
+        pytest.skip("one long axis is as slow as a matrix")
+    weights = [[0.5, 0.2, 0.3], [0.0, 0.5, 0.5]]
+    for lam in (8.0, 1500.0 / dense.max):  # in float64, and beyond what products hold
+        options = {"weights": weights, "lam": lam, "debiased": debiased, "tol": 1e-3}
+        found, wanted = (sd.solve_barycenter(X, ground=G, **options) for G in (ground, dense))
+        assert np.all(found.status == 0)
+        np.testing.assert_allclose(found.histogram, wanted.histogram, rtol=1e-6, atol=1e-12)
+        np.testing.assert_allclose(found.objective, wanted.objective, rtol=1e-7, atol=1e-10)
+        assert np.abs(found.histogram.sum(1) - 1.0).max() < 1e-12
+
+
+def test_a_barycentre_where_no_matrix_fits():
+    X = images((128, 130), 2, 4, empty=0.0)
+    ground = sd.Ground.grid(128, 130, metric="sqeuclidean", spacing=1 / 128)
+    mean = sd.solve_barycenter(X, ground=ground, reg=1e-2, tol=1e-3)
+    assert mean.status == sd.Status.CONVERGED and mean.self_error <= 1e-3
+    value = [sd.divergence(mean.histogram, x, ground, reg=1e-2) for x in X]
+    np.testing.assert_allclose(mean.objective, np.mean(value), rtol=1e-3)
+    middle = sd.divergence(0.5 * X[0] + 0.5 * X[1], X, ground, reg=1e-2)
+    assert np.mean(value) < np.mean(middle)
+
+
 def test_sweeps_by_name(problem):
     ground, dense, (r, c, _) = problem
     for name in ("plain", "log", "newton"):
@@ -227,7 +274,7 @@ def test_what_cannot_be_formed_is_refused_with_its_size():
     for ask in (
         lambda: s.plan,
         lambda: ground.matrix,
-        lambda: sd.divergence(X[0], X[1], ground, lam=1.0),
+        lambda: sd.divergence(X[0], X[1], ground, lam=1.0, mass_penalty=1.0),
     ):
         with pytest.raises(InputError, match=f"A matrix of {d:,} x {d:,} .* would take 2.1 GB"):
             ask()
