@@ -53,7 +53,6 @@ ELSEWHERE = {
     "solvers/compiled/grid/lines.py": "behaviour/test_grids.py",
     "solvers/compiled/grid/symmetric.py": "behaviour/test_grids.py",
     "pairs/self_kernel.py": "behaviour/test_grids.py",
-    "means/grid_smoothing.py": "behaviour/test_grids.py",
     "solution/grid_certificates.py": "behaviour/test_grids.py",
     "solution/projection.py": "behaviour/test_grids.py",
     "ground/grid_plan.py": "kernels/grid/test_averages.py",

@@ -1,7 +1,8 @@
-"""Products with the kernel of a large grid, from logarithms to logarithms, without a matrix.
+"""Products with the kernel of a grid, from logarithms to logarithms, without a matrix.
 
-Where costs are sums over axes and floats hold the kernel: matrix products along one axis after
-another, for all rows at once. Elsewhere the sums of a `ground.grid_plan`, row by row.
+Where costs are sums over axes: matrix products along one axis after another, for all rows at once;
+rows with sums that floats do not hold are done again. Elsewhere the sums of a `ground.grid_plan`,
+row by row.
 """
 
 from __future__ import annotations
@@ -16,9 +17,16 @@ from sinkdist.ground.grid import GridCosts
 from sinkdist.ground.grid_plan import kernel_of, log_sum
 from sinkdist.kernels.log_sums import NONE
 
-__all__ = ["ByAxes", "ByGridSums", "grid_smoothing"]
+__all__ = ["ByAxes", "ByGridSums", "grid_smoothing", "worth_axes"]
 
 Array: TypeAlias = npt.NDArray[Any]
+
+_FLOAT64 = np.dtype(np.float64)
+#: lam times the largest cost up to which products are tried in float64: most rows have sums that
+#: are far larger than the least entry of the kernel.
+_TRIED = 2400.0
+#: Sums beside which what underflows, below 1e-300 in float64, does not show.
+_SEEN = 1e-280
 
 
 class ByAxes:
@@ -26,6 +34,7 @@ class ByAxes:
 
     def __init__(self, grid: GridCosts, lam: float, dtype: np.dtype[Any]) -> None:
         self.dtype, self._sides = dtype, grid.sides
+        self._fits, self._sums = lam * grid.max <= SAFE_EXPONENT[dtype], ByGridSums(grid, lam)
         power = 2 if grid.metric == "sqeuclidean" else 1
         self._factors = []
         for side, step in zip(grid.sides, grid.steps, strict=True):
@@ -44,8 +53,12 @@ class ByAxes:
                 work = np.matmul(factor, lines).reshape(work.shape)
             else:
                 work = work @ factor
-        out: Array = np.log(work.reshape(L.shape))
+        work = work.reshape(L.shape)
+        lost = None if self._fits else ~(work > _SEEN).all(axis=1)
+        out: Array = np.log(work, out=work)
         out += top
+        if lost is not None and lost.any():
+            out[lost] = self._sums.forward(L[lost])
         return out
 
     def backward(self, L: Array, wanted: Array) -> Array:
@@ -85,7 +98,15 @@ class ByGridSums:
 def grid_smoothing(grid: GridCosts, lam: float, dtype: np.dtype[Any]) -> ByAxes | ByGridSums:
     """By products where the kernel fits in the dtype, or else in float64; by sums otherwise."""
     if grid.kind != "euclidean":
-        for kind in (dtype, np.dtype(np.float64)):
-            if lam * grid.max <= SAFE_EXPONENT[kind]:
-                return ByAxes(grid, lam, kind)
+        if lam * grid.max <= SAFE_EXPONENT[dtype]:
+            return ByAxes(grid, lam, dtype)
+        if lam * grid.max <= _TRIED:
+            return ByAxes(grid, lam, _FLOAT64)
     return ByGridSums(grid, lam)
+
+
+def worth_axes(grid: GridCosts | None, lam: float) -> bool:
+    """Whether products along axes are quicker than with a matrix, where there is one."""
+    if grid is None or grid.kind == "euclidean" or lam * grid.max > _TRIED:
+        return False
+    return sum(side > 1 for side in grid.sides) > 1
