@@ -55,7 +55,8 @@ class ByAxes:
                 work = work @ factor
         work = work.reshape(L.shape)
         lost = None if self._fits else ~(work > _SEEN).all(axis=1)
-        out: Array = np.log(work, out=work)
+        with np.errstate(divide="ignore"):
+            out: Array = np.log(work, out=work)
         out += top
         if lost is not None and lost.any():
             out[lost] = self._sums.forward(L[lost])
