@@ -29,7 +29,7 @@ from sinkdist.scale import threads
 from sinkdist.solution.reductions import weighted
 from sinkdist.solution.status import Status
 from sinkdist.solvers.bins import in_double
-from sinkdist.solvers.members import Independent, Penalised, Unbalanced, solve_pair
+from sinkdist.solvers.members import solve_pair
 from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.prepared import Prepared, Wishes
 
@@ -98,9 +98,9 @@ def debiasing(
     """Solve the self terms of two families; refuse what has no divergence."""
     member, ground = problem.member, problem.ground
     refuse(member, ground.is_symmetric, ground.shape)
-    if isinstance(member, Unbalanced):
+    if member.any_total and member.has_kernel:
         return mass_debiasing(problem, _kernel(ground, member.lam), A, B, workers)
-    kernel = self_kernel(ground, member.lam) if isinstance(member, Penalised) else None
+    kernel = self_kernel(ground, member.lam) if member.has_kernel else None
     wishes = Wishes(kernel is not None, pairs=A.n + B.n, workers=workers, as_given=True)
     task = member.prepare(problem, wishes)
     first = _self_terms(task, kernel, A, workers)
@@ -185,7 +185,7 @@ def _penalised(
 
 def _limit(task: Prepared, R: Array, index: Array, terms: SelfTerms) -> None:
     """Independence, or the exact distance, which is 0 where staying is free."""
-    if isinstance(task.member, Independent):
+    if task.member.is_one_product:
         terms.objective[index] = np.einsum("kj,kj->k", task.ground.mean_costs(R), R)
     elif not task.ground.diagonal.any():
         terms.objective[index] = 0.0
