@@ -1,6 +1,6 @@
 """Coarse to fine: a pair at one lam, from the coarsest grid to its own.
 
-On a grid whose steps cost ``w`` the kernel is resolved up to ``lam = 1 / (2 w)``. Every coarse
+On a grid whose steps cost ``w`` the kernel is resolved up to about ``lam = 1 / w``. Every coarse
 grid is solved there, loosely, and gives the next its potential; the finest one climbs from there
 to the wanted lam by factors of two. Potentials are nearly linear in ``1 / lam``, so two of them
 give the next.
