@@ -85,7 +85,7 @@ def of_topics(count):
     X = X.multiply(1.0 / X.sum(axis=1)[:, None]).tocsr()
     ground = sd.Ground.points(stored["embeddings"])
     model = TransportKMedoids(8, ground, lam=np.inf, random_state=0)
-    unit = X.multiply(1.0 / np.sqrt(X.multiply(X).sum(axis=1))[:, None]).tocsr()
+    unit = X.toarray() / np.sqrt(X.multiply(X).sum(axis=1))[:, None]
     table = [
         "| method | purity | time |",
         "|---|---|---|",
@@ -103,6 +103,18 @@ def of_topics(count):
     return words
 
 
+def write(name, lines):
+    """Put a part into the file of results, which keeps the others."""
+    old = RESULTS.read_text("utf-8").split("\n## ")[1:] if RESULTS.exists() else []
+    parts = dict(part.split("\n", 1) for part in old) | {name: "\n" + "\n".join(lines) + "\n"}
+    head = (
+        f"# Clusters\n\n`python -m benchmarks.clusters --write`, sinkdist {sd.__version__}, two "
+        "threads. Other programs ran meanwhile: times are rough.\n"
+    )
+    body = "".join(f"\n## {name}\n{text.rstrip()}\n" for name, text in sorted(parts.items()))
+    RESULTS.write_text(head + body, encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description="Clusters of digits, and topics of R8.")
     parser.add_argument("parts", nargs="*", default=["digits", "topics"])
@@ -110,18 +122,10 @@ def main():
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--write", action="store_true", help="write results/clusters.md")
     asked = parser.parse_args()
-    found = {}
-    if "digits" in asked.parts:
-        found["digits"] = of_digits(asked.side, asked.count)
-    if "topics" in asked.parts:
-        found["topics"] = of_topics(asked.count)
-    if asked.write:
-        old = RESULTS.read_text("utf-8").split("\n## ")[1:] if RESULTS.exists() else []
-        parts = dict(part.split("\n", 1) for part in old)
-        parts |= {name: "\n" + "\n".join(lines) + "\n" for name, lines in found.items()}
-        head = f"# Clusters\n\n`python -m benchmarks.clusters`, sinkdist {sd.__version__}.\n"
-        body = "".join(f"\n## {name}\n{text.rstrip()}\n" for name, text in sorted(parts.items()))
-        RESULTS.write_text(head + body, encoding="utf-8")
+    for name in asked.parts:
+        lines = of_digits(asked.side, asked.count) if name == "digits" else of_topics(asked.count)
+        if asked.write:
+            write(name, lines)
 
 
 if __name__ == "__main__":
