@@ -2,8 +2,9 @@
 
 The simplex proves what it finds: primal and dual values have to agree with all their rounding.
 Where they do not, because masses or costs span more orders of magnitude than floats hold, or
-because the distance is small beside them, a sharper proof is tried, then costs far above all others
-are cut off; and where that is not enough, the problem is solved in integers (`rational`).
+because the distance is small beside them, mass that stays is taken off (`nearly_equal`), a sharper
+proof is tried, then costs far above all others are cut off; and where that is not enough, the
+problem is solved in integers (`rational`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from sinkdist.solution.certificates import Moves
 from sinkdist.solution.plans import SparsePlan
 from sinkdist.solvers.bins import sparse_rows
 from sinkdist.solvers.compiled import rational
+from sinkdist.solvers.compiled.exact_proof import lower_bound, upper_bound
+from sinkdist.solvers.compiled.nearly_equal import nearly_equal_pair
 from sinkdist.solvers.compiled.simplex.batch import Transported, transport
 from sinkdist.solvers.exact_result import GAP, Exact
 
@@ -69,7 +72,11 @@ def exact_pair(
         value, lower, upper = (float(x[0]) for x in (found.value, found.lower, found.upper))
         plan, pivots = found.plan(0), int(found.pivots[0])
         return Exact(plan, found.F[0], found.G[0], value, lower, upper, pivots=pivots)
-    return _carefully(M, r, c, found, min(within, GAP), stop)
+    nearly = nearly_equal_pair(M, top, r, c, stop)
+    if nearly is not None and _is_narrow(nearly.lower, nearly.upper, within):
+        return nearly
+    best = _carefully(M, r, c, found, min(within, GAP), stop)
+    return best if nearly is None or best.solved else min(best, nearly, key=_width)
 
 
 def _unmoved(r: Array, c: Array, stay: Array) -> Exact:
@@ -77,6 +84,11 @@ def _unmoved(r: Array, c: Array, stay: Array) -> Exact:
     f, g = np.full(r.size, -np.inf), np.full(c.size, -np.inf)
     f[stay] = g[stay] = 0.0
     return Exact(SparsePlan(stay, stay, r[stay]), f, g, 0.0, 0.0, 0.0)
+
+
+def _width(end: Exact) -> float:
+    """How far bounds lie apart."""
+    return end.upper - end.lower
 
 
 def _is_proven(found: Transported, within: float) -> bool:
@@ -160,8 +172,10 @@ def _certified(M: Array, r: Array, c: Array, plan: SparsePlan, f: Array) -> Exac
     at, to = np.searchsorted(rows, plan.rows), np.searchsorted(columns, plan.columns)
     sums = np.bincount(at, plan.mass, rows.size), np.bincount(to, plan.mass, columns.size)
     moves = Moves(*sums, at, to, plan.mass)
+    sharper = lower_bound(M, r, c, whole_f), upper_bound(M, r, c, plan)
     r, c = r[rows], c[columns]
     lower, upper = bounds.certified(block, f, r, c, value, moves)
+    lower, upper = max(lower, sharper[0]), min(upper, sharper[1])
     i = int(plan.mass.argmax())
     left_out = np.abs(sums[0] - r) @ block[:, to[i]] + block[at[i]] @ np.abs(sums[1] - c)
     return Exact(plan, whole_f, whole_g, value, min(lower, upper), upper, float(left_out))
