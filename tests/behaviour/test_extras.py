@@ -71,11 +71,14 @@ def sentence(purpose, package, extra):
         ("sklearn", "import sinkdist.learn", sentence("sinkdist.learn", "scikit-learn", "learn")),
         ("pyarrow", "from sinkdist.files import read; read('X.parquet')",
          sentence("A file in Parquet", "pyarrow", "parquet")),
+        ("PIL", "from sinkdist.files import read; read('X.png')",
+         sentence("A picture", "pillow", "images")),
     ],
 )  # fmt: skip
 def test_a_missing_package_is_one_sentence(tmp_path, blocked, call, expected):
     code = f"{SETUP}\ntry:\n    {call}\nexcept sd.MissingExtraError as error:\n    print(error)"
     (tmp_path / "X.parquet").write_text("PAR1")
+    (tmp_path / "X.png").write_text("PNG")
     done = run({blocked}, code, tmp_path)
     assert (done.stdout, done.stderr) == (f"{expected}\n", "")
     assert not (tmp_path / "D.zarr").exists()

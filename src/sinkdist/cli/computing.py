@@ -14,7 +14,9 @@ from sinkdist.errors import InputError
 
 __all__ = ["DISTANCE_EXAMPLES", "PAIRWISE_EXAMPLES", "distance", "family", "pairwise"]
 
-_FILES = "a .npy, .npz (dense or sparse; file.npz:key names an array), .csv or .parquet file"
+_FILES = (
+    "a .npy, .npz (dense or sparse; file.npz:key names an array), .csv, .parquet, .png or .tif file"
+)
 _ZARR = ".zarr"
 
 PAIRWISE_EXAMPLES = options.examples(
@@ -81,8 +83,8 @@ def pairwise(
     if scheduler is not None:
         _check_address(scheduler)
     with stoppable(_after_a_stop(out, is_store)), rename_arguments(X=x, Y=y):
-        X, Y = family(x), None if y is None else family(y)
         costs = read_ground(ground)
+        X, Y = family(x, costs), None if y is None else family(y, costs)
         with _cluster(scheduler) as client:
             distances = sd.pairwise(
                 X, Y, ground=costs.scaled() if scaled else costs, lam=lam, reg=reg, alpha=alpha,
@@ -145,8 +147,8 @@ def distance(
     penalty = options.mass_penalty(mass_penalty)
     verb = sd.solve if everything or as_json else sd.distance
     with stoppable(), rename_arguments(r=r, c=c):
-        first, second = _histograms(r), _histograms(c)
         costs = read_ground(ground)
+        first, second = _histograms(r, costs), _histograms(c, costs)
         answer = verb(
             first, second, costs.scaled() if scaled else costs, lam=lam, reg=reg, alpha=alpha,
             mass_penalty=penalty, tol=tol, max_iter=max_iter, iterations=iterations, solver=solver,
@@ -181,11 +183,11 @@ def _cluster(address: str | None) -> Iterator[Any]:
         yield client
 
 
-def family(path: str) -> Any:
-    """Histograms for `pairwise` and `nearest`: rows of a table."""
-    from sinkdist.files import read
+def family(path: str, ground: Any) -> Any:
+    """Histograms for `pairwise` and `nearest`: rows of a table, or a stack of pictures."""
+    from sinkdist.files import as_rows, read
 
-    rows = read(path)
+    rows = as_rows(read(path), ground)
     if rows.ndim == 1:
         raise InputError(
             f"'{path}' holds one histogram of {rows.size} bins, but all pairs need a family, one "
@@ -194,11 +196,11 @@ def family(path: str) -> Any:
     return rows
 
 
-def _histograms(path: str) -> Any:
+def _histograms(path: str, ground: Any) -> Any:
     """Histograms for `distance`: one, also if it is written as a table of one row or column."""
-    from sinkdist.files import read
+    from sinkdist.files import as_rows, read
 
-    histograms = read(path)
+    histograms = as_rows(read(path), ground)
     if histograms.ndim != 2:
         return histograms
     is_table = path.lower().endswith((".csv", ".parquet"))

@@ -13,7 +13,9 @@ from sinkdist.errors import InputError
 
 __all__ = ["BARYCENTER_EXAMPLES", "CLUSTER_EXAMPLES", "barycenter", "cluster"]
 
-_FILES = "a .npy, .npz (dense or sparse; file.npz:key names an array), .csv or .parquet file"
+_FILES = (
+    "a .npy, .npz (dense or sparse; file.npz:key names an array), .csv, .parquet, .png or .tif file"
+)
 _WRITTEN = ".npy, .csv or .parquet"
 
 BARYCENTER_EXAMPLES = options.examples(
@@ -76,7 +78,7 @@ def barycenter(
     with stoppable(f"'{out}' was not written."), rename_arguments(X=x):
         costs = read_ground(ground)
         found = sd.solve_barycenter(
-            _family(x), ground=costs.scaled() if scaled else costs,
+            _family(x, costs), ground=costs.scaled() if scaled else costs,
             weights=None if weights is None else read(weights), lam=lam, reg=reg,
             debiased=debiased, tol=tol, max_iter=max_iter,
             dtype=None if dtype is None else dtype.value, normalize=normalize, workers=workers,
@@ -146,7 +148,8 @@ def cluster(
         "n_init": runs, "dtype": None if dtype is None else dtype.value,
     }  # fmt: skip
     with stoppable(f"'{out}' was not written."), rename_arguments(X=x):
-        family, costs = _family(x), read_ground(ground)
+        costs = read_ground(ground)
+        family = _family(x, costs)
         costs = costs.scaled() if scaled else costs
         model: Any
         if around is Around.MEDOIDS:
@@ -168,9 +171,9 @@ def cluster(
     typer.echo(f"{out}: {len(model.labels_):,} rows in {count} clusters of {sizes}")
 
 
-def _family(path: str) -> Any:
+def _family(path: str, ground: Any) -> Any:
     """Histograms, one per row; a file with one histogram is a family of one."""
-    from sinkdist.files import read
+    from sinkdist.files import as_rows, read
 
-    family = read(path)
+    family = as_rows(read(path), ground)
     return family[None] if family.ndim == 1 else family

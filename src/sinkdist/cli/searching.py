@@ -73,9 +73,9 @@ def nearest(
     if out is not None:
         check_target(out, COLUMNS, overwrite=overwrite)
     with stoppable(), rename_arguments(X=query or y, Y=y):
-        Y, X = family(y), None if query is None else family(query)
-        called = None if names is None else _names(names, Y.shape[0])
         costs = read_ground(ground)
+        Y, X = family(y, costs), None if query is None else family(query, costs)
+        called = None if names is None else _names(names, Y.shape[0])
         found = sd.neighbors(
             Y if X is None else X, None if X is None else Y,
             ground=costs.scaled() if scaled else costs, k=k, radius=radius, budget=budget,

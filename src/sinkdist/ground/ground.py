@@ -80,7 +80,7 @@ class Ground:
         """Bins are the pixels of a grid, in row-major order (``image.ravel()``).
 
         A large grid has no matrix: costs are computed where they are needed, `matrix` refuses with
-        the size, and under squared distances pairs are solved without it.
+        the size, and pairs are solved without it.
 
         Parameters
         ----------
