@@ -34,7 +34,7 @@ def agree(found, D, k, tol, size):
 @pytest.fixture
 def all_bounds(monkeypatch):
     """Bounds that wait for large families are used for small ones, too."""
-    monkeypatch.setattr(cascade, "_MANY", 2)
+    monkeypatch.setattr(cascade, "MANY", 2)
 
 
 @pytest.mark.filterwarnings("ignore::sinkdist.ConvergenceWarning")  # pairs that stall anyway

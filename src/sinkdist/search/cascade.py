@@ -23,10 +23,10 @@ from sinkdist.solvers.members import Constrained, Exact, Penalised
 from sinkdist.solvers.planes import hard_plane
 from sinkdist.solvers.prepared import Prepared, Wishes
 
-__all__ = ["Bounds", "Cascade"]
+__all__ = ["MANY", "Bounds", "Cascade"]
 
 PLANES, NOTHING = "planes", ()
-_MANY = 1000  #: candidates from which projections are worth their preparation
+MANY = 1000  #: candidates from which projections are worth their preparation
 _SHARP = 10  #: potentials of a round that are transformed twice
 _ALONE = 2  #: planes of the nearest candidates that are used before the others
 
@@ -57,7 +57,7 @@ class Cascade:
         if self.is_bounded and isinstance(self.task.member, Penalised):
             self.exact = Exact().prepare(problem, Wishes(pairs=pairs))
         self.projections: Projections | None = None
-        worth = features is not None or candidates.n >= _MANY
+        worth = features is not None or candidates.n >= MANY
         if worth and (self.exact is not None or self.has_planes):
             self.projections = Projections.of(self.task.ground, candidates, features)
         metric = (self.exact or self.task).metric
