@@ -213,6 +213,18 @@ def test_the_graph_has_a_row_for_each_query():
     np.testing.assert_array_equal(graph.indices.reshape(40, 3), found.indices)
 
 
+def test_a_symmetric_graph_has_every_edge_both_ways():
+    rows = np.vstack([Y, Y[:3]])  # duplicates: edges of length 0
+    found = sd.neighbors(rows, ground=GRID, k=3, lam=np.inf)
+    graph, both = found.to_graph(), found.to_graph(symmetric=True)
+    edges = {(i, j) for i in range(43) for j in graph[[i]].indices}
+    wanted = edges | {(j, i) for i, j in edges}
+    assert {(i, j) for i in range(43) for j in both[[i]].indices} == wanted
+    assert (both != both.T).nnz == 0 and (0, 40) in wanted and both.has_sorted_indices
+    with pytest.raises(sd.InputError, match="for the neighbours of one family"):
+        sd.neighbors(X, Y, ground=GRID, k=3, lam=np.inf).to_graph(symmetric=True)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
