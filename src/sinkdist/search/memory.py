@@ -32,6 +32,7 @@ def bytes_needed(search: TileSearch, at_once: int) -> tuple[int, int]:
     shared += queries * (_OF_ANSWER + _OF_NEIGHBOUR * (search.rule.k or 0))
     shared += queries * search.width * _OF_PAIR
     costs = _most(search.queries) * search.problem.ground.shape[1]
+    costs += at_once * search.problem.ground.shape[0]
     one = at_once * n * _OF_BOUNDS + n * _OF_CANDIDATE + 16 * costs + _WORKER
     return shared + _LIBRARIES, one
 

@@ -72,6 +72,8 @@ def search(
     run = kind(cascade, r, bounded, ranking, survivors)
     while survivors.index.size and run.room() > 0:
         run.round()
+    if survivors.index.size:
+        bounded.complete(survivors, ranking)
     indices, distances, proven = ranking.best(min(survivors.least, run.skipped))
     status, error = np.array(run.status, np.int8), np.array(run.error)
     pairs = ranking.solved_from(before)
