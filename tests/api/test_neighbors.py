@@ -85,7 +85,8 @@ def without_matrix():
     points = np.random.default_rng(2).normal(size=(8300, 20))
     return {
         "words": sd.Ground.points(points),
-        "squares": sd.Ground.points(points, metric="sqeuclidean"), "cosines": sd.Ground.points(points, metric="cosine"),
+        "squares": sd.Ground.points(points, metric="sqeuclidean"),
+        "cosines": sd.Ground.points(points, metric="cosine"),
         "graph": sd.Ground.graph(path_graph(8300)), "pixels": sd.Ground.grid(110, 110),
         "huge costs": sd.Ground.points(points).scaled(1e-40),
     }  # fmt: skip

@@ -20,7 +20,7 @@ from sinkdist.search.projections import Features, Projections
 from sinkdist.search.ranking import Ranking
 from sinkdist.search.transforms import Transforms
 from sinkdist.solvers.explored import Explored, Plane
-from sinkdist.solvers.members import Constrained, Exact, Penalised
+from sinkdist.solvers.members import Exact
 from sinkdist.solvers.planes import hard_plane
 from sinkdist.solvers.prepared import Prepared, Wishes
 
@@ -55,9 +55,9 @@ class Cascade:
         self.candidates, problem = candidates, _with_matrix(problem)
         self.task: Prepared = problem.member.prepare(problem, Wishes(pairs=pairs))
         self.is_bounded = problem.stopping.iterations is None
-        self.has_planes = self.is_bounded and isinstance(self.task.member, (Exact, Constrained))
+        self.has_planes = self.is_bounded and self.task.member.has_planes
         self.exact: Prepared | None = None
-        if self.is_bounded and isinstance(self.task.member, Penalised):
+        if self.is_bounded and self.task.member.bounded_by_exact:
             self.exact = Exact().prepare(problem, Wishes(pairs=pairs))
         self.projections: Projections | None = None
         worth = features is not None or (candidates.n >= MANY and self.task.ground.is_dense)
@@ -126,8 +126,9 @@ class Bounds:
         self._r = r[self._bins]
         self._columns = cascade.columns(self._bins)
         self.costs = np.ascontiguousarray(ground.block(self._bins, self._columns))
-        # Costs on demand are computed once for bounds and once for solves, each rounded.
-        self._blur = 2.0 * ground.rounding * ground.max
+        # Costs on demand are computed once for bounds and once for solves, each rounded; and so are
+        # the three of a triangle.
+        self._blur = 5.0 * ground.rounding * ground.max
         self._transforms: Transforms | None = None
         self._plane: Plane | None = None  # of no potential, until all survivors have its transforms
         self.first: Array | None = None

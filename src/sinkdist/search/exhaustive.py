@@ -12,7 +12,6 @@ from sinkdist.kernels.compiled import Array
 from sinkdist.search.candidates import Candidates, Survivors
 from sinkdist.solvers.bins import dense_rows
 from sinkdist.solvers.explored import Plane
-from sinkdist.solvers.members import Exact
 from sinkdist.solvers.members.base import Member
 from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.prepared import Prepared
@@ -26,7 +25,7 @@ def is_formula(member: Member, ground: Ground) -> str | None:
     """What gives all distances without a search, in a word; None where nothing does."""
     if member.is_one_product:
         return "one product"
-    if isinstance(member, Exact) and ground.structure is not None:
+    if member.has_closed_forms and ground.structure is not None:
         return "a closed form"
     return None
 

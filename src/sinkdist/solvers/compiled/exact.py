@@ -2,16 +2,19 @@
 
 The simplex proves what it finds: primal and dual values have to agree with all their rounding.
 Where they do not, because masses or costs span more orders of magnitude than floats hold, or
-because the distance is small beside them, a sharper proof is tried, then costs far above all others
-are cut off; and where that is not enough, the problem is solved in integers (`rational`).
+because the distance is small beside them, mass that stays is taken off (`nearly_equal`), a sharper
+proof is tried, then costs far above all others are cut off; and where that is not enough, the
+problem is solved in integers (`rational`).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
+from sinkdist.ground.metric import BENT
 from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
 from sinkdist.solution import certificates as bounds
@@ -19,6 +22,8 @@ from sinkdist.solution.certificates import Moves
 from sinkdist.solution.plans import SparsePlan
 from sinkdist.solvers.bins import sparse_rows
 from sinkdist.solvers.compiled import rational
+from sinkdist.solvers.compiled.exact_proof import lower_bound, upper_bound
+from sinkdist.solvers.compiled.nearly_equal import nearly_equal_pair
 from sinkdist.solvers.compiled.simplex.batch import Transported, transport
 from sinkdist.solvers.exact_result import GAP, Exact
 
@@ -32,7 +37,8 @@ _OUTLIER = 1e4  #: times the median: costs beyond this are looked at apart
 
 def exact_pair(
     M: Array, r: Array, c: Array, *, metric: bool, stop: Stop, top: float | None = None,
-    within: float = GAP,
+    within: float = GAP, bend: Callable[[], float] = lambda: BENT,
+    finds_metric: Callable[[], bool] | None = None,
 ) -> Exact:  # fmt: skip
     """Transport ``r`` to ``c`` over the whole ground; bins without mass may be there.
 
@@ -48,6 +54,10 @@ def exact_pair(
         Looked at by what takes long.
     within : float
         Of the value: the bounds shall not lie farther apart.
+    bend : callable
+        By how much a metric may violate triangle inequalities, as a part of the largest cost.
+    finds_metric : callable, optional
+        Tells whether ``M`` is a metric after all, where too little has been proven without that.
     """
     if r.size == c.size and np.array_equal(r, c):
         stay = np.flatnonzero(r)
@@ -55,12 +65,18 @@ def exact_pair(
             return _unmoved(r, c, stay)
     top = float(M.max()) if top is None else top
     rows = sparse_rows(r[None]), sparse_rows(c[None])
-    found = transport(M, top, *rows, metric=metric, stop=stop, keep=True)
-    if found.solved[0] and _is_narrow(found.lower[0], found.upper[0], within):
+    found = transport(M, top, *rows, metric=metric, stop=stop, bend=bend(), keep=True)
+    if not _is_proven(found, within) and not metric and finds_metric is not None and finds_metric():
+        found = transport(M, top, *rows, metric=True, stop=stop, bend=bend(), keep=True)
+    if _is_proven(found, within):
         value, lower, upper = (float(x[0]) for x in (found.value, found.lower, found.upper))
         plan, pivots = found.plan(0), int(found.pivots[0])
         return Exact(plan, found.F[0], found.G[0], value, lower, upper, pivots=pivots)
-    return _carefully(M, r, c, found, min(within, GAP), stop)
+    nearly = nearly_equal_pair(M, top, r, c, stop)
+    if nearly is not None and _is_narrow(nearly.lower, nearly.upper, within):
+        return nearly
+    best = _carefully(M, r, c, found, min(within, GAP), stop)
+    return best if nearly is None or best.solved else min(best, nearly, key=_width)
 
 
 def _unmoved(r: Array, c: Array, stay: Array) -> Exact:
@@ -68,6 +84,16 @@ def _unmoved(r: Array, c: Array, stay: Array) -> Exact:
     f, g = np.full(r.size, -np.inf), np.full(c.size, -np.inf)
     f[stay] = g[stay] = 0.0
     return Exact(SparsePlan(stay, stay, r[stay]), f, g, 0.0, 0.0, 0.0)
+
+
+def _width(end: Exact) -> float:
+    """How far bounds lie apart."""
+    return end.upper - end.lower
+
+
+def _is_proven(found: Transported, within: float) -> bool:
+    """Whether the simplex has proven what it found, as narrowly as that."""
+    return bool(found.solved[0]) and _is_narrow(found.lower[0], found.upper[0], within)
 
 
 def _is_narrow(lower: float, upper: float, within: float) -> bool:
@@ -146,8 +172,10 @@ def _certified(M: Array, r: Array, c: Array, plan: SparsePlan, f: Array) -> Exac
     at, to = np.searchsorted(rows, plan.rows), np.searchsorted(columns, plan.columns)
     sums = np.bincount(at, plan.mass, rows.size), np.bincount(to, plan.mass, columns.size)
     moves = Moves(*sums, at, to, plan.mass)
+    sharper = lower_bound(M, r, c, whole_f), upper_bound(M, r, c, plan)
     r, c = r[rows], c[columns]
     lower, upper = bounds.certified(block, f, r, c, value, moves)
+    lower, upper = max(lower, sharper[0]), min(upper, sharper[1])
     i = int(plan.mass.argmax())
     left_out = np.abs(sums[0] - r) @ block[:, to[i]] + block[at[i]] @ np.abs(sums[1] - c)
     return Exact(plan, whole_f, whole_g, value, min(lower, upper), upper, float(left_out))
