@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sinkdist.scale.stored import StoredMatrix, open_matrix
     from sinkdist.search.index import Index
     from sinkdist.search.neighbors import Neighbors
+    from sinkdist.search.neighbors_store import open_neighbors
     from sinkdist.search.stored import open_index
     from sinkdist.solution.solution import Solution
 from sinkdist.solution.status import Status
@@ -59,6 +60,7 @@ __all__ = [
     "neighbors",
     "open_index",
     "open_matrix",
+    "open_neighbors",
     "pairwise",
     "path",
     "similarity",
@@ -91,6 +93,7 @@ _HOME = {
     "neighbors": "api.neighbors",
     "open_index": "search.stored",
     "open_matrix": "scale.stored",
+    "open_neighbors": "search.neighbors_store",
     "pairwise": "api.pairs",
     "path": "api.path",
     "solve": "api.pairs",

@@ -12,12 +12,15 @@ from sinkdist.cli import certificates, options
 from sinkdist.cli.mistakes import rename_arguments, stoppable
 from sinkdist.errors import InputError
 
-__all__ = ["DISTANCE_EXAMPLES", "PAIRWISE_EXAMPLES", "distance", "family", "pairwise"]
+__all__ = [
+    "DISTANCE_EXAMPLES", "PAIRWISE_EXAMPLES", "ZARR", "after_a_stop", "check_scheduler",
+    "cluster_at", "distance", "family", "pairwise",
+]  # fmt: skip
 
 _FILES = (
     "a .npy, .npz (dense or sparse; file.npz:key names an array), .csv, .parquet, .png or .tif file"
 )
-_ZARR = ".zarr"
+ZARR = ".zarr"
 
 PAIRWISE_EXAMPLES = options.examples(
     "sinkdist pairwise X.npy --ground grid:20x20 --lam 9 --scaled --out D.zarr",
@@ -79,13 +82,13 @@ def pairwise(
     lam, reg, alpha = options.strength(lam, reg, alpha, emd)
     penalty = options.mass_penalty(mass_penalty)
     out = options.without_slash(out)
-    is_store = check_target(out, (_ZARR, *WRITTEN), overwrite=overwrite) == _ZARR
+    is_store = check_target(out, (ZARR, *WRITTEN), overwrite=overwrite) == ZARR
     if scheduler is not None:
-        _check_address(scheduler)
-    with stoppable(_after_a_stop(out, is_store)), rename_arguments(X=x, Y=y):
+        check_scheduler(scheduler)
+    with stoppable(after_a_stop(out, is_store)), rename_arguments(X=x, Y=y):
         costs = read_ground(ground)
         X, Y = family(x, costs), None if y is None else family(y, costs)
-        with _cluster(scheduler) as client:
+        with cluster_at(scheduler) as client:
             distances = sd.pairwise(
                 X, Y, ground=costs.scaled() if scaled else costs, lam=lam, reg=reg, alpha=alpha,
                 mass_penalty=penalty, tol=tol, max_iter=max_iter, iterations=iterations,
@@ -164,7 +167,7 @@ def distance(
     typer.echo("\n".join(lines))
 
 
-def _check_address(address: str) -> None:
+def check_scheduler(address: str) -> None:
     """Raise at once if a scheduler cannot be at this address."""
     from sinkdist.scale.cluster import check_address
 
@@ -172,7 +175,7 @@ def _check_address(address: str) -> None:
 
 
 @contextmanager
-def _cluster(address: str | None) -> Iterator[Any]:
+def cluster_at(address: str | None) -> Iterator[Any]:
     """A client of the cluster at an address, closed at the end; None without one."""
     if address is None:
         yield None
@@ -209,7 +212,7 @@ def _histograms(path: str, ground: Any) -> Any:
     return histograms
 
 
-def _after_a_stop(out: str, is_store: bool) -> str:
+def after_a_stop(out: str, is_store: bool) -> str:
     """What Ctrl-C leaves behind."""
     if is_store:
         return f"Finished tiles are kept in '{out}': give the same command again to continue."

@@ -187,6 +187,11 @@ class Ground:
         """Whether there is a matrix."""
         return isinstance(self._costs, DenseCosts)
 
+    @property
+    def rounding(self) -> float:
+        """By how much of the largest cost two computations of a cost may each be off."""
+        return 0.0 if isinstance(self._costs, DenseCosts) else self._costs.rounding
+
     def refusal(self, what: str, instead: str) -> InputError | None:
         """The error for those who want a matrix of this shape, where it would be too large."""
         costs = self._costs
