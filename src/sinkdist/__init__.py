@@ -8,6 +8,7 @@ from sinkdist.interrupts import Stop, beside_main
 from sinkdist.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from sinkdist import plot as plot
     from sinkdist import similarity
     from sinkdist.api.advice import iterations_for
     from sinkdist.api.barycenter import barycenter, solve_barycenter
@@ -102,8 +103,8 @@ def __getattr__(name: str) -> Any:
     """Import a public name from its module on first use."""
     from importlib import import_module
 
-    if name == "similarity":
-        return import_module("sinkdist.similarity")
+    if name in ("plot", "similarity"):  # plot is not in __all__: it needs Matplotlib
+        return import_module(f"sinkdist.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'sinkdist' has no attribute {name!r}")
     # Beside the main thread: an interrupt in the middle would leave half-imported modules behind.
