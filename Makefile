@@ -35,7 +35,7 @@ paper: $(VENV)/.paper  ## run a small version of the paper's experiments, and wr
 	$(BIN)/sinkdist reproduce all --quick
 
 docs: $(VENV)/.docs  ## build the documentation site with its gallery into build/docs, and open it in a browser
-	$(BIN)/python -m sphinx -b html -W --keep-going docs build/docs
+	$(BIN)/python -m sphinx -b html -E -W --keep-going docs build/docs
 	$(PYTEST) tests/behaviour/test_site.py
 
 test: $(VENV)/.test  ## run the tests, without the slow ones

@@ -152,7 +152,7 @@ def join_names(
 def unlink_shapes(app: object, doctree: nodes.document) -> None:
     """The word "shape" in the type of an attribute is no link."""
     for link in list(doctree.findall(addnodes.pending_xref)):
-        if link.get("reftarget") == "shape":
+        if link.get("reftarget", "").endswith("shape"):
             link.replace_self(link.children)
 
 
