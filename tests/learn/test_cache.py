@@ -28,7 +28,7 @@ def test_what_is_known_is_not_solved_again():
     assert again.solved == [] and cache.info().solved == 55
     cache.distances(question("b"), ROWS_OF_TEN, ROWS_OF_TEN)
     info = cache.info()
-    assert (info.solved, info.questions, info.nbytes) == (110, 2, 2 * ONE)
+    assert (info.solved, info.tables, info.questions, info.nbytes) == (110, 2, 2, 2 * ONE)
     cache.clear()
     assert cache.info() == type(info)(0, 0, 10 * ONE, 0)
 
@@ -45,7 +45,7 @@ def test_the_question_asked_least_recently_is_forgotten():
     cache = DistanceCache(2 * ONE)
     for key in "abac":
         cache.distances(question(key), ROWS_OF_TEN, ROWS_OF_TEN)
-    assert cache.info().questions == 2
+    assert cache.info().tables == 2
     for key, known in (("a", True), ("c", True), ("b", False)):
         asked = question(key)
         cache.distances(asked, ROWS_OF_TEN, ROWS_OF_TEN)

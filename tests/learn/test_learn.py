@@ -321,7 +321,7 @@ def test_every_lam_is_a_question_of_its_own(witness):
     GridSearchCV(TransportSVC(LINE), grid, cv=2).fit(X, y)
     n = len(np.unique(probabilities(X), axis=0))
     assert len(witness.pairs) == 3 * n * (n + 1) // 2
-    assert distance_cache.info().questions == 3
+    assert distance_cache.info().tables == 3
 
 
 def test_searches_on_threads_solve_each_pair_once(witness):
@@ -402,7 +402,7 @@ def test_the_least_recently_used_distance_goes_first(witness):
     TransportSVC(LINE, lam=2).fit(X, y)
     TransportSVC(LINE, lam=1).fit(X, y)
     TransportSVC(LINE, lam=3).fit(X, y)  # lam=2 has to go
-    assert distance_cache.info().questions == 2
+    assert distance_cache.info().tables == 2
     known = len(witness.pairs)
     TransportSVC(LINE, lam=1).fit(X, y)
     assert len(witness.pairs) == known

@@ -7,15 +7,12 @@ checks, the median and the Gibbs operators are then paid for once.
 from __future__ import annotations
 
 import math
-import numbers
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any, Literal, final
 
 import numpy as np
 
-from sinkdist.errors import InputError, InputTypeError
+from sinkdist.errors import InputError
 from sinkdist.ground.costs import (
     Costs,
     Metric,
@@ -26,22 +23,19 @@ from sinkdist.ground.costs import (
 )
 from sinkdist.ground.dense import DenseCosts
 from sinkdist.ground.grid import DENSE_UP_TO, GridCosts
-from sinkdist.ground.metric import MetricCheck, check_metric, largest_metric_below
+from sinkdist.ground.metric import BENT, ROUNDED, MetricCheck, check_metric, largest_metric_below
 from sinkdist.ground.on_demand import OnDemand
 from sinkdist.ground.operator import Index, MatrixFree
+from sinkdist.ground.operator_cache import OperatorCache
+from sinkdist.ground.reading import bad_cost, read_matrix, unit_of
 from sinkdist.ground.structure import Structure, found_in, line
-from sinkdist.inputs.arrays import for_kernels, is_sparse, real_array
+from sinkdist.inputs.arrays import for_kernels
 
 __all__ = ["Ground"]
 
-_SUBJECT = "The ground matrix"
-_KEPT = 4  # operators per ground: a few lam, or both dtypes
-_LARGE = 1 << 26  # bytes; of a matrix beyond this only the latest operator is kept
 _BY_CONSTRUCTION = MetricCheck(True, "A metric by construction.")
 #: Metrics of cdist that satisfy the triangle inequality for any points.
 _TRUE_METRICS = ("euclidean", "cityblock", "chebyshev", "minkowski", "hamming")
-_UNAFFORDABLE = 1e6  # times the largest cost: what nothing is moved for, and doubles still resolve
-_LARGEST = 1e300  # cost that is advised
 
 
 @final
@@ -63,17 +57,18 @@ class Ground:
     """
 
     __slots__ = (
-        "_costs", "_description", "_gibbs", "_lock", "_metric", "_moved", "_pixels", "_structure",
+        "_costs", "_description", "_gibbs", "_metric", "_moved", "_pixels", "_slack", "_structure",
     )  # fmt: skip
     _costs: DenseCosts | MatrixFree
     _metric: MetricCheck | None
     _structure: Structure | Literal["unknown"] | None
-    _gibbs: OrderedDict[tuple[float, np.dtype[Any]], Any]
-    _moved: OrderedDict[Any, Any]
+    _gibbs: OperatorCache
+    _moved: OperatorCache
     _pixels: GridCosts | None
+    _slack: float
 
     def __init__(self, matrix: Any) -> None:
-        self._set(DenseCosts(_read(matrix)), "cost matrix")
+        self._set(DenseCosts(read_matrix(matrix)), "cost matrix")
 
     @classmethod
     def of(cls, ground: Any) -> Ground:
@@ -109,7 +104,7 @@ class Ground:
         ground = cls._made(grid if large else DenseCosts(grid_costs(grid)), description)
         ground._pixels = grid
         if metric != "sqeuclidean":
-            ground._metric = _BY_CONSTRUCTION
+            ground._metric, ground._slack = _BY_CONSTRUCTION, ROUNDED
             if len(shape) == 1:
                 places = grid.spacing[0] * np.arange(float(shape[0]))
                 ground._structure = line(places, ground.costs_at)
@@ -142,6 +137,8 @@ class Ground:
         if metric in _TRUE_METRICS and others is None:
             ground._metric = _BY_CONSTRUCTION
             places = np.asarray(points)
+            if ground.is_dense:
+                ground._slack = (1 + places.size // len(places)) * ROUNDED
             if places.size == len(places) and metric != "hamming":
                 places = places.astype(np.float64)
                 ground._structure = line(places.ravel(), ground.costs_at)
@@ -223,7 +220,7 @@ class Ground:
         part = self._made(DenseCosts(self._costs.block(rows, columns)), self._description)
         if self.is_made_metric and np.array_equal(rows, columns[: rows.size]):
             part._metric = _BY_CONSTRUCTION
-        part._structure = None
+        part._structure, part._slack = None, self._slack
         return part
 
     def mean_costs(self, rows: Any) -> Any:
@@ -277,11 +274,12 @@ class Ground:
         array([[0. , 0.5],
                [1. , 0. ]])
         """
-        unit, name = self._unit(by)
+        unit, name = unit_of(by, self.median, self.max)
         if self.max / unit == math.inf:
             raise InputError(f"Dividing the ground matrix by {unit:.6g} makes costs overflow.")
         ground = self._made(self._costs.scaled(unit), f"{self._description} / {name}")
         ground._metric = self._metric if self._metric is _BY_CONSTRUCTION else None
+        ground._slack = self._slack
         ground._pixels = None if self._pixels is None else self._pixels.scaled(unit)
         if isinstance(self._structure, Structure):
             ground._structure = self._structure.scaled(unit)
@@ -311,6 +309,17 @@ class Ground:
     def is_made_metric(self) -> bool:
         """Whether the costs are a metric by construction, whatever has been looked at since."""
         return self._metric is _BY_CONSTRUCTION
+
+    @property
+    def metric_slack(self) -> float:
+        """By how much triangles may be violated, as a part of the largest cost.
+
+        Where the costs are a metric; never more than `BENT`.
+        """
+        check = self._metric
+        if check is None or check is _BY_CONSTRUCTION or not check.holds or self.max == 0.0:
+            return self._slack
+        return min(check.rounding / self.max + ROUNDED, self._slack)
 
     @property
     def is_known_metric(self) -> bool:
@@ -349,24 +358,11 @@ class Ground:
     def gibbs(self, lam: float, dtype: Any) -> Any:
         """The Gibbs operator for `lam` in `dtype`: prepared once, then shared by all callers."""
         key = (float(lam), np.dtype(dtype))
-        with self._lock:
-            found = self._gibbs.get(key)
-            if found is None:
-                found = self._gibbs[key] = self._costs.kernel(*key)
-                while len(self._gibbs) > (_KEPT if self._costs.nbytes <= _LARGE else 1):
-                    self._gibbs.popitem(last=False)
-            else:
-                self._gibbs.move_to_end(key)
-            return found
+        return self._gibbs.get(key, lambda: self._costs.kernel(*key))
 
     def moved(self, place: Any, move: Callable[[Ground], Any]) -> Any:
         """The costs as `move` puts them in some `place`: moved once, then shared by all callers."""
-        with self._lock:
-            if place not in self._moved:
-                self._moved[place] = move(self)
-                while len(self._moved) > (_KEPT if self._costs.nbytes <= _LARGE else 1):
-                    self._moved.popitem(last=False)
-            return self._moved[place]
+        return self._moved.get(place, lambda: move(self))
 
     def forget(self) -> Ground:
         """Drop the prepared operators, which frees their memory; the ground itself is returned.
@@ -376,9 +372,8 @@ class Ground:
         >>> Ground.grid(3).forget()
         Ground(3 x 3, euclidean grid 3, median 1)
         """
-        with self._lock:
-            self._gibbs.clear()
-            self._moved.clear()
+        self._gibbs.clear()
+        self._moved.clear()
         return self
 
     def __repr__(self) -> str:
@@ -387,7 +382,7 @@ class Ground:
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         costs = self.dense if self.is_dense else self._costs
-        known = self._description, self._metric, self._structure, self._pixels
+        known = self._description, self._metric, self._structure, self._pixels, self._slack
         return _restored, (costs, *known)
 
     @classmethod
@@ -400,39 +395,15 @@ class Ground:
     def _set(self, costs: DenseCosts | MatrixFree, description: str) -> None:
         """Check the costs and start with empty caches."""
         if not (costs.min >= 0.0 and costs.max < math.inf):
-            raise InputError(_bad_cost(costs.block()))
+            raise InputError(bad_cost(costs.block()))
         self._costs = costs
         self._description = description
         self._metric = None
         self._structure = "unknown"
         self._pixels = None
-        self._gibbs = OrderedDict()
-        self._moved = OrderedDict()
-        self._lock = threading.Lock()
-
-    def _unit(self, by: str | float) -> tuple[float, str]:
-        """The positive number that `by` stands for, and how the description names it."""
-        if by == "median" or by == "max":
-            unit = self.median if by == "median" else self.max
-            if unit > 0.0:
-                return unit, str(by)
-            other = " or by='max'" if by == "median" and self.max > 0.0 else ""
-            raise InputError(
-                f"The {by} of the ground matrix is 0, which is no unit of cost: "
-                f"scale by a number{other}."
-            )
-        if isinstance(by, bool) or not isinstance(by, numbers.Real):
-            if isinstance(by, str):
-                raise InputError(
-                    f"The 'by' option must be 'median', 'max' or a number. Got {by!r} instead."
-                )
-            raise InputTypeError(
-                "The 'by' option must be 'median', 'max' or a number. "
-                f"Got an object of type {type(by).__name__} instead."
-            )
-        if not 0.0 < by < math.inf:
-            raise InputError(f"The 'by' option must be positive and finite. Got {by} instead.")
-        return float(by), f"{by:.6g}"
+        self._slack = BENT
+        self._gibbs = OperatorCache(costs.nbytes)
+        self._moved = OperatorCache(costs.nbytes)
 
 
 def _operator(costs: Any) -> DenseCosts | OnDemand:
@@ -446,6 +417,7 @@ def _restored(
     metric: MetricCheck | None,
     structure: Structure | Literal["unknown"] | None,
     pixels: GridCosts | None = None,
+    slack: float = BENT,
 ) -> Ground:
     """A ground from a pickle: without operators and lock, with what is known about it.
 
@@ -455,45 +427,5 @@ def _restored(
     ground = Ground._made(DenseCosts(for_kernels(costs)) if matrix else costs, description)
     if metric is not None:
         ground._metric = _BY_CONSTRUCTION if metric == _BY_CONSTRUCTION else metric
-    ground._structure, ground._pixels = structure, pixels
+    ground._structure, ground._pixels, ground._slack = structure, pixels, slack
     return ground
-
-
-def _read(matrix: Any) -> Costs:
-    """A contiguous float64 copy of what the caller holds, if it is a matrix of real numbers."""
-    if is_sparse(matrix):
-        raise InputTypeError(
-            f"{_SUBJECT} must be dense, since what a sparse matrix does not store would cost 0: "
-            "pass its .toarray(), or Ground.graph(...) if it holds the edges of a graph."
-        )
-    array = real_array(matrix, _SUBJECT)
-    if array.ndim != 2:
-        raise InputError(f"{_SUBJECT} must be 2-dimensional. Got shape {array.shape} instead.")
-    if array.size == 0:
-        raise InputError(f"{_SUBJECT} is empty: its shape is {array.shape}.")
-    with np.errstate(over="ignore"):  # a long double beyond float64 is reported as inf
-        return np.array(array, dtype=np.float64, order="C")
-
-
-def _bad_cost(matrix: Costs) -> str:
-    """The sentence about the first cost that is negative, infinite or not a number."""
-    i, j = np.argwhere(~((matrix >= 0.0) & (matrix < np.inf)))[0]
-    cost = float(matrix[i, j])
-    if cost < 0.0:
-        rule = "costs must be non-negative. Adding a constant to all adds it to every distance"
-    elif cost == np.inf:
-        rule = _forbidding(matrix)
-    else:
-        rule = "costs must be finite numbers"
-    return f"Cost ({i}, {j}) of the ground matrix is {cost:.7g}; {rule}."
-
-
-def _forbidding(matrix: Costs) -> str:
-    """What to do instead of an infinite cost, with a number that is safe and large enough."""
-    top = float(matrix.max(where=np.isfinite(matrix), initial=0.0))
-    times = "a million times the largest finite cost" if top > 0.0 else "no other cost is positive"
-    cost = min(_UNAFFORDABLE * (top or 1.0), _LARGEST)
-    return (
-        "infinite costs are not accepted. To forbid a move, give it a finite cost that no plan can "
-        f"afford, such as {cost:.6g} ({times}): plans then use it only where there is no other way"
-    )

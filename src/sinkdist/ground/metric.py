@@ -11,11 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["MetricCheck", "check_metric", "largest_metric_below", "looks_metric"]
+__all__ = ["BENT", "ROUNDED", "MetricCheck", "check_metric", "largest_metric_below", "looks_metric"]
 
 Costs = npt.NDArray[np.float64]
 
-_ROUNDING = 1e-12  # relative to the largest cost
+BENT = 1e-12  #: of the largest cost: by how much a metric may violate the triangle inequality
+#: The same where costs are rounded once: what their last digits, and those of a check, come to.
+ROUNDED = 64 * 2.0**-53
 _SAMPLE = 1000  # triangles of a quick look
 
 
@@ -34,12 +36,15 @@ class MetricCheck:
         directly.
     violation : float
         By how much; 0 where no triangle is violated.
+    rounding : float
+        By how much triangles of a metric are off all the same; at most 1e-12 of the largest cost.
     """
 
     holds: bool
     reason: str
     triangle: tuple[int, int, int] | None = None
     violation: float = 0.0
+    rounding: float = 0.0
 
     def __bool__(self) -> bool:
         return self.holds
@@ -63,8 +68,8 @@ def check_metric(costs: Costs, largest: float, symmetric: bool) -> MetricCheck:
     from sinkdist.kernels.triangles import worst_triangle  # Numba, on first use
 
     excess, i, j, k = worst_triangle(costs)
-    if excess <= _ROUNDING * largest:
-        return MetricCheck(True, "All triangle inequalities hold.")
+    if excess <= BENT * largest:
+        return MetricCheck(True, "All triangle inequalities hold.", rounding=max(excess, 0.0))
     return MetricCheck(
         False,
         f"Going from bin {i} to {j} costs {costs[i, j]:.6g}, "
@@ -88,7 +93,7 @@ def looks_metric(costs: Costs) -> bool:
     if rows != columns or costs.diagonal().any():
         return False
     i, j, k = np.random.default_rng(0).integers(rows, size=(3, _SAMPLE))
-    slack = _ROUNDING * float(costs.max())
+    slack = BENT * float(costs.max())
     return bool((costs[i, j] <= costs[i, k] + costs[k, j] + slack).all())
 
 

@@ -37,14 +37,19 @@ class CacheInfo:
         Pairs that were solved since the cache was cleared.
     nbytes, limit : int
         Memory that is held, and that may be.
-    questions : int
+    tables : int
         Different distances: grounds, strengths, tolerances.
     """
 
     solved: int
     nbytes: int
     limit: int
-    questions: int
+    tables: int
+
+    @property
+    def questions(self) -> int:
+        """`tables`, by the name it had at first."""
+        return self.tables
 
 
 class DistanceCache:

@@ -27,7 +27,7 @@ from sinkdist.solution.reductions import weighted
 from sinkdist.solution.status import Status
 from sinkdist.solvers.bins import in_double
 from sinkdist.solvers.compiled.symmetric import symmetric_block
-from sinkdist.solvers.members import Independent, Penalised, Unbalanced, solve_pair
+from sinkdist.solvers.members import solve_pair
 from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.prepared import Prepared, Wishes
 
@@ -96,9 +96,9 @@ def debiasing(
     """Solve the self terms of two families; refuse what has no divergence."""
     member, ground = problem.member, problem.ground
     refuse(member, ground.is_symmetric, ground.shape)
-    if isinstance(member, Unbalanced):
-        return mass_debiasing(problem, _kernel(ground, member.lam), A, B, workers)
-    kernel = _kernel(ground, member.lam) if isinstance(member, Penalised) else None
+    kernel = _kernel(ground, member.lam) if member.has_kernel else None
+    if member.any_total and kernel is not None:
+        return mass_debiasing(problem, kernel, A, B, workers)
     wishes = Wishes(kernel is not None, pairs=A.n + B.n, workers=workers, as_given=True)
     task = member.prepare(problem, wishes)
     first = _self_terms(task, kernel, A, workers)
@@ -172,7 +172,7 @@ def _penalised(task: Prepared, kernel: Array, R: Array, index: Array, terms: Sel
 
 def _limit(task: Prepared, R: Array, index: Array, terms: SelfTerms) -> None:
     """Independence, or the exact distance, which is 0 where staying is free."""
-    if isinstance(task.member, Independent):
+    if task.member.is_one_product:
         terms.objective[index] = np.einsum("kj,kj->k", task.ground.mean_costs(R), R)
     elif not task.ground.diagonal.any():
         terms.objective[index] = 0.0

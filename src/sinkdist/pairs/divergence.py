@@ -14,7 +14,7 @@ from typing import Any
 
 from sinkdist.errors import InputError
 from sinkdist.solution.reductions import Array, log, weighted
-from sinkdist.solvers.members import Constrained, Member
+from sinkdist.solvers.members import Member
 from sinkdist.solvers.policy import ROUNDING_OF_DIVERGENCES
 from sinkdist.wording import option
 
@@ -23,7 +23,7 @@ __all__ = ["debiased", "refuse", "self_objective"]
 
 def refuse(member: Member, is_symmetric: bool | None, shape: tuple[int, ...]) -> None:
     """Raise for what has no divergence; None stands for costs that are not known yet."""
-    if isinstance(member, Constrained):
+    if not member.has_divergence:
         raise InputError(
             "The divergence needs {} or {}. Got {}: the hard constraint has no objective in common "
             "for a pair and its self terms.",

@@ -16,7 +16,7 @@ from sinkdist.problem import masses, stopping, strength
 from sinkdist.problem.options import Options
 from sinkdist.problem.problem import Problem, require_range
 from sinkdist.solvers import table
-from sinkdist.solvers.members import Independent, member_of
+from sinkdist.solvers.members import member_of
 
 __all__ = ["check_flags", "problem_of", "read_families", "read_problem", "require_families"]
 
@@ -47,7 +47,7 @@ def problem_of(ground: Any, options: Options, dtype: np.dtype[Any]) -> Problem:
     problem = Problem(Ground.of(ground), member, stop, solver, dtype, options)
     member.check(stop.iterations, solver.name)
     require_range(problem.ground.max, dtype)
-    if isinstance(member, Independent) and asked.name == "lam" and asked.value > 0.0:
+    if asked.name == "lam" and member.lam == 0.0 < asked.value:
         _require_weak(asked.value, problem.ground)
     return problem
 

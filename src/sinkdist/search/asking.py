@@ -9,7 +9,6 @@ from typing import Any
 from sinkdist.errors import InputError, InputTypeError
 from sinkdist.problem.problem import Problem
 from sinkdist.search.ranking import Rule
-from sinkdist.solvers.members import Penalised
 from sinkdist.wording import option, setting
 
 __all__ = ["USUAL", "check_heuristic", "rule_of"]
@@ -47,7 +46,7 @@ def _is_heuristic(order: Any) -> bool:
 
 def check_heuristic(problem: Problem, rule: Rule) -> None:
     """Raise where nothing has to be estimated."""
-    if rule.heuristic and not isinstance(problem.member, Penalised):
+    if rule.heuristic and not problem.member.bounded_by_exact:
         raise InputError(
             "{} is for a positive, finite {} or {}: bounds on the {} distance are proven, and as "
             "quick.",

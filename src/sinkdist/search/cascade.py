@@ -19,7 +19,7 @@ from sinkdist.search.projections import Features, Projections
 from sinkdist.search.ranking import Ranking
 from sinkdist.search.transforms import Transforms
 from sinkdist.solvers.explored import Explored, Plane
-from sinkdist.solvers.members import Constrained, Exact, Penalised
+from sinkdist.solvers.members import Exact
 from sinkdist.solvers.planes import hard_plane
 from sinkdist.solvers.prepared import Prepared, Wishes
 
@@ -52,9 +52,9 @@ class Cascade:
         self.candidates = candidates
         self.task: Prepared = problem.member.prepare(problem, Wishes(pairs=pairs))
         self.is_bounded = problem.stopping.iterations is None
-        self.has_planes = self.is_bounded and isinstance(self.task.member, (Exact, Constrained))
+        self.has_planes = self.is_bounded and self.task.member.has_planes
         self.exact: Prepared | None = None
-        if self.is_bounded and isinstance(self.task.member, Penalised):
+        if self.is_bounded and self.task.member.bounded_by_exact:
             self.exact = Exact().prepare(problem, Wishes(pairs=pairs))
         self.projections: Projections | None = None
         worth = features is not None or candidates.n >= _MANY

@@ -11,7 +11,6 @@ from sinkdist.kernels.compiled import Array
 from sinkdist.search.candidates import Candidates, Survivors
 from sinkdist.solvers.bins import dense_rows
 from sinkdist.solvers.explored import Plane
-from sinkdist.solvers.members import Exact
 from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.prepared import Prepared
 
@@ -24,7 +23,7 @@ def is_formula(task: Prepared) -> str | None:
     """What gives all distances without a search, in a word; None where nothing does."""
     if task.member.is_one_product:
         return "one product"
-    if isinstance(task.member, Exact) and task.ground.structure is not None:
+    if task.member.has_closed_forms and task.ground.structure is not None:
         return "a closed form"
     return None
 

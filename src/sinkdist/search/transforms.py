@@ -21,11 +21,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from sinkdist.ground.metric import BENT
 from sinkdist.kernels.compiled import Array
 from sinkdist.kernels.transforms import two_transforms
 from sinkdist.search.candidates import Candidates, Survivors
 from sinkdist.solution.certificates import rounding_of
-from sinkdist.solvers.compiled.simplex.pairs import BENT
 from sinkdist.solvers.explored import Plane
 
 __all__ = ["Transforms"]

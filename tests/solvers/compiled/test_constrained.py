@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+import sinkdist as sd
 from sinkdist.interrupts import Abandoned, Stop
 from sinkdist.solution.plans import entropic_plan
 from sinkdist.solvers.compiled.constrained import constrained_pair, is_vacuous
@@ -72,3 +73,37 @@ def test_nobody_waits():
     stop.set()
     with pytest.raises(Abandoned):
         constrained_pair(p.M, p.r, p.c, 0.1, 1e-6, 1000, stop, certify=False)
+
+
+def information(P, r, c):
+    used = P > 0
+    return float(np.sum(P[used] * np.log(P[used] / np.outer(r, c)[used])))
+
+
+@pytest.mark.parametrize("share", [0.75, 0.85, 0.9, 1.0])
+def test_balls_that_hold_nearly_all_plans(share):
+    """Where the exact plan is inside it is the answer; where it is not, the search goes on."""
+    rng = np.random.default_rng(5)
+    ground = sd.Ground.points(rng.random((40, 2)))
+    X = rng.dirichlet(np.ones(40), 12)
+    X[:, ::7] = 0.0
+    X /= X.sum(axis=1, keepdims=True)
+    h = -np.sum(np.where(X > 0, X * np.log(np.where(X > 0, X, 1.0)), 0.0), axis=1)
+    alpha = share * h.min()
+    i, j = np.triu_indices(12, 1)
+    D = sd.pairwise(X, ground=ground, alpha=alpha, tol=1e-5)
+    s = sd.solve(X[i], X[j], ground=ground, alpha=alpha, tol=1e-5)
+    exact = sd.solve(X[i], X[j], ground=ground, lam=np.inf)
+    low, high = s.bracket
+    slack = 1e-5 * s.value
+    assert (
+        (s.status == 0).all() and (D[i, j] >= low - slack).all() and (D[i, j] <= high + slack).all()
+    )
+    for k in range(i.size):
+        held = information(exact.plan[k], X[i[k]], X[j[k]])
+        if held <= alpha:
+            assert s.solver[k] == "simplex" and D[i[k], j[k]] == pytest.approx(exact.value[k])
+        elif s.solver[k] != "simplex":
+            assert information(s.plan[k], X[i[k]], X[j[k]]) <= alpha * (1 + 1e-6)
+        alone = sd.distance(X[i[k]], X[j[k]], ground, alpha=alpha, tol=1e-5)
+        assert alone == pytest.approx(D[i[k], j[k]], rel=1e-10)

@@ -51,7 +51,7 @@ def search_for(alpha, tol=1e-8, solve=node):
     """A search whose solves are exact; the lams that it tried, and how it ended."""
     search, tried, act = np.zeros(policy.FIELDS), [], policy.SEARCHING
     p = small_pair(4, 4, 0)
-    assert policy.begin_search(p.M, p.r, p.c, alpha, np.empty(4), search) == act
+    assert policy.begin_search(p.M, p.r, p.c, alpha, -np.inf, np.empty(4), search) == act
     search[policy.LOW + 2] = search[policy.LAST + 2] = search[policy.MEAN] = 1.0
     search[policy.LAM], nothing = 0.5, np.zeros(0)
     while act == policy.SEARCHING:
@@ -83,9 +83,26 @@ def test_a_search_that_finds_no_end():
 def test_a_solve_that_fails_ends_the_search(ended, act):
     search, nothing = np.zeros(policy.FIELDS), np.zeros(0)
     p = small_pair(4, 4, 0)
-    policy.begin_search(p.M, p.r, p.c, 0.1, np.empty(4), search)
+    policy.begin_search(p.M, p.r, p.c, 0.1, -np.inf, np.empty(4), search)
     search[policy.ACT], search[policy.MADE] = ended, 10.0
     ends = [nothing] * 4
     assert policy.next_step(search, 0.1, 1e-6, 1000, *ends) == act
     search[policy.ACT], search[policy.MADE] = RUNNING, 1000.0
     assert policy.next_step(search, 0.1, 1e-6, 1000, *ends) == RUNNING  # no more reads
+
+
+def test_a_known_exact_distance_lets_the_search_go_on():
+    """With its bound from below there is nothing to ask: lam grows on until values meet it."""
+    search, nothing = np.zeros(policy.FIELDS), np.zeros(0)
+    p = small_pair(4, 4, 0)
+    policy.begin_search(p.M, p.r, p.c, 5.0, 0.999999, np.empty(4), search)
+    mean, act = search[policy.MEAN], policy.SEARCHING
+    while act == policy.SEARCHING:
+        lam = search[policy.LAM]
+        assert search[policy.HIGH] == np.inf
+        search[policy.ACT], search[policy.MADE] = CONVERGED, 1.0
+        search[policy.ERROR] = search[policy.INNER]
+        search[policy.VALUE], search[policy.INFORMATION] = 1.0 + 1e3 / lam / mean, 1.0
+        search[policy.DUAL] = 0.0
+        act = policy.next_step(search, 5.0, 1e-1, 1000, nothing, nothing, nothing, nothing)
+    assert act == CONVERGED and lam * mean > policy.BEYOND

@@ -43,6 +43,9 @@ class Constrained:
     plan: ScaledPlan | None = None
 
 
+NEARLY = 0.7  #: of the least entropy: from this alpha on the exact plan is tried before a search
+
+
 def is_vacuous(alpha: float, r: Array, c: Array) -> bool:
     """Whether no coupling can have more information than alpha, up to rounding."""
     return alpha >= (1.0 - 1e-12) * min(entropy(r), entropy(c))
@@ -58,28 +61,37 @@ def constrained_pair(
     stop: Stop,
     *,
     certify: bool,
+    below: float = -np.inf,
 ) -> Constrained:
-    """One pair on bins with mass; ``certify`` asks for a proven bracket narrower than tol."""
-    made, inner, bracket = 0, tol, None
-    for _ in range(4):
+    """One pair on bins with mass; ``certify`` asks for a proven bracket narrower than tol.
+
+    ``below`` is a bound on the exact distance from below, where its plan has been tried already.
+    """
+    made, inner, bracket, exact = 0, tol, None, None
+    if certify and alpha >= NEARLY * min(entropy(r), entropy(c)):
+        exact = exact_pair(M, r, c, metric=False, stop=stop, within=tol)
+        if (found := _if_inside(exact, r, c, alpha, made)) is not None:
+            return found
+        below = exact.lower
+    for _ in range(5):
         lam, value, error, reads, act, f, g = _constrain_one(
-            M, r, c, alpha, inner, max_iter - made, stop
+            M, r, c, alpha, below, inner, max_iter - made, stop
         )
         made += reads
         if act in (VACUOUS, HANDED_OVER):
-            exact = exact_pair(M, r, c, metric=False, stop=stop, within=tol)
-            if _information(exact.plan, r, c) <= alpha:
-                error = exact.plan.marginal_error(r, c)
-                act = CONVERGED if exact.solved else HANDED_OVER
-                return Constrained(
-                    np.inf, exact.value, error, made, act, exact.f, exact.g, exact=exact
-                )
+            if exact is None:
+                exact = exact_pair(M, r, c, metric=False, stop=stop, within=tol)
+                if (found := _if_inside(exact, r, c, alpha, made)) is not None:
+                    return found
+                below = exact.lower
+                if act == VACUOUS:
+                    continue  # it is not: search on, now without that end
             return _by_climbing(M, r, c, alpha, tol, lam, exact.lower, made, max_iter, stop)
         if act != CONVERGED or not certify:
             break
         bracket = _bracket(M, lam, f, g, r, c, alpha, value)
         if lam == 0.0 and not _is_narrow(bracket, value, tol):  # nothing else to search for
-            exact = exact_pair(M, r, c, metric=False, stop=stop, within=tol)
+            exact = exact or exact_pair(M, r, c, metric=False, stop=stop, within=tol)
             bracket = max(bracket[0], min(exact.lower, bracket[1])), bracket[1]
             act = CONVERGED if _is_narrow(bracket, value, tol) else HANDED_OVER
             break
@@ -98,10 +110,11 @@ def constrained_pair(
 
 
 def _constrain_one(
-    M: Array, r: Array, c: Array, alpha: float, tol: float, max_iter: int, stop: Stop
+    M: Array, r: Array, c: Array, alpha: float, below: float, tol: float, max_iter: int, stop: Stop
 ) -> tuple[float, float, float, int, int, Array, Array]:
     """One pair by `lam_search`: lam, value, error, reads, act and potentials."""
     searches = Searches(M, r[None], c[None], M.size, keep_potentials=True)
+    searches.below[:] = below
     searches.run(0, 1, alpha, tol, max_iter, np.inf, stop)
     stop.check()
     lam, value, error, reads, act = searches.found[:, 0].tolist()
@@ -122,6 +135,15 @@ def _is_narrow(bracket: tuple[float, float], value: float, tol: float) -> bool:
     """Whether a bracket that holds the value as well is narrower than ``tol``."""
     low, high = min(bracket[0], value), max(bracket[1], value)
     return high - low <= tol * high
+
+
+def _if_inside(exact: Exact, r: Array, c: Array, alpha: float, made: int) -> Constrained | None:
+    """The exact distance as the answer, where its plan satisfies the constraint."""
+    if not _information(exact.plan, r, c) <= alpha:
+        return None
+    error = exact.plan.marginal_error(r, c)
+    act = CONVERGED if exact.solved else HANDED_OVER
+    return Constrained(np.inf, exact.value, error, made, act, exact.f, exact.g, exact=exact)
 
 
 def _information(plan: SparsePlan, r: Array, c: Array) -> float:

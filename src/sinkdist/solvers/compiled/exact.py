@@ -9,9 +9,11 @@ are cut off; and where that is not enough, the problem is solved in integers (`r
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
+from sinkdist.ground.metric import BENT
 from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
 from sinkdist.solution import certificates as bounds
@@ -32,7 +34,8 @@ _OUTLIER = 1e4  #: times the median: costs beyond this are looked at apart
 
 def exact_pair(
     M: Array, r: Array, c: Array, *, metric: bool, stop: Stop, top: float | None = None,
-    within: float = GAP,
+    within: float = GAP, bend: Callable[[], float] = lambda: BENT,
+    finds_metric: Callable[[], bool] | None = None,
 ) -> Exact:  # fmt: skip
     """Transport ``r`` to ``c`` over the whole ground; bins without mass may be there.
 
@@ -48,6 +51,10 @@ def exact_pair(
         Looked at by what takes long.
     within : float
         Of the value: the bounds shall not lie farther apart.
+    bend : callable
+        By how much a metric may violate triangle inequalities, as a part of the largest cost.
+    finds_metric : callable, optional
+        Tells whether ``M`` is a metric after all, where too little has been proven without that.
     """
     if r.size == c.size and np.array_equal(r, c):
         stay = np.flatnonzero(r)
@@ -55,8 +62,10 @@ def exact_pair(
             return _unmoved(r, c, stay)
     top = float(M.max()) if top is None else top
     rows = sparse_rows(r[None]), sparse_rows(c[None])
-    found = transport(M, top, *rows, metric=metric, stop=stop, keep=True)
-    if found.solved[0] and _is_narrow(found.lower[0], found.upper[0], within):
+    found = transport(M, top, *rows, metric=metric, stop=stop, bend=bend(), keep=True)
+    if not _is_proven(found, within) and not metric and finds_metric is not None and finds_metric():
+        found = transport(M, top, *rows, metric=True, stop=stop, bend=bend(), keep=True)
+    if _is_proven(found, within):
         value, lower, upper = (float(x[0]) for x in (found.value, found.lower, found.upper))
         plan, pivots = found.plan(0), int(found.pivots[0])
         return Exact(plan, found.F[0], found.G[0], value, lower, upper, pivots=pivots)
@@ -68,6 +77,11 @@ def _unmoved(r: Array, c: Array, stay: Array) -> Exact:
     f, g = np.full(r.size, -np.inf), np.full(c.size, -np.inf)
     f[stay] = g[stay] = 0.0
     return Exact(SparsePlan(stay, stay, r[stay]), f, g, 0.0, 0.0, 0.0)
+
+
+def _is_proven(found: Transported, within: float) -> bool:
+    """Whether the simplex has proven what it found, as narrowly as that."""
+    return bool(found.solved[0]) and _is_narrow(found.lower[0], found.upper[0], within)
 
 
 def _is_narrow(lower: float, upper: float, within: float) -> bool:

@@ -36,14 +36,16 @@ Node = tuple[float, float, float, float]
 VACUOUS, SEARCHING = 4, 5
 
 STREAK_LENGTH = 2  #: steps from the same side after which it takes more than the cubic
-BEYOND = 3e2  #: lam times the mean cost from which the exact distance is asked first
+#: lam times the mean cost from which the exact distance is asked first; a hundred times that where
+#: it is known not to answer.
+BEYOND = 3e2
 
 # Fields of a search. LAM and INNER are where to solve next, and to which marginal error; ACT to
 # MADE (reads of the kernel) are what came of the last solve.
 LAM, INNER, ACT, VALUE, INFORMATION, DUAL, ERROR, MADE = range(8)
-READS, TRIALS_MADE, STREAK, LOWER, MEAN, TOP = range(8, 14)
-LOW, HIGH, LAST = 14, 18, 22  #: nodes: the ends of the bracket, and the last solve but one
-FIELDS = 26
+READS, TRIALS_MADE, STREAK, LOWER, MEAN, TOP, FAR = range(8, 15)
+LOW, HIGH, LAST = 15, 19, 23  #: nodes: the ends of the bracket, and the last solve but one
+FIELDS = 27
 
 
 @part
@@ -58,11 +60,14 @@ def _put_node(search: Array, at: int, node: Node) -> None:
     search[at], search[at + 1], search[at + 2], search[at + 3] = node
 
 
-@shared(MATRIX, VECTOR, VECTOR, FLOAT, VECTOR, VECTOR)
-def begin_search(M: Array, r: Array, c: Array, alpha: float, columns: Array, search: Array) -> int:
+@shared(MATRIX, VECTOR, VECTOR, FLOAT, FLOAT, VECTOR, VECTOR)
+def begin_search(
+    M: Array, r: Array, c: Array, alpha: float, below: float, columns: Array, search: Array
+) -> int:
     """A fresh pair on bins with mass: CONVERGED where all plans cost the same, else SEARCHING.
 
-    ``columns`` is scratch.
+    ``below`` is a bound on the exact distance from below, or ``-inf`` where nobody has asked for it
+    yet. ``columns`` is scratch.
     """
     one_version()
     mean, deviation, top = spread_of_costs(M, r, c, columns)
@@ -72,7 +77,8 @@ def begin_search(M: Array, r: Array, c: Array, alpha: float, columns: Array, sea
     if deviation <= 1e-15 * mean:
         return CONVERGED
     search[LAM], search[INNER] = math.sqrt(2.0 * alpha) / deviation, LOOSE_SEARCH
-    search[LOWER], search[ERROR] = -np.inf, np.inf
+    search[LOWER], search[ERROR] = below, np.inf
+    search[FAR] = BEYOND / mean * (1.0 if below == -np.inf else 100.0)
     search[LOW + 2], search[LAST + 2] = mean, mean  # the node of lam = 0
     search[HIGH], search[HIGH + 1], search[HIGH + 3] = np.inf, np.inf, np.inf
     return SEARCHING
@@ -107,18 +113,19 @@ def next_step(
             _put_node(search, LOW, (0.0, 0.0, mean, 0.0))
     search[LOWER] = max(search[LOWER], (dual - alpha) / lam)
     lower = search[LOWER]
-    inside = information <= alpha and value + 0.5 * top * error - lower <= tol * value
+    close = information <= alpha and value - lower <= tol * value
+    inside = close and value + 0.5 * top * error - lower <= tol * value
     if inside and error <= tol and lower - value <= 0.5 * tol * value:
         return CONVERGED
     if search[READS] >= max_iter:
         return RUNNING
-    if search[HIGH] == np.inf and lam * mean > BEYOND:
+    if search[HIGH] == np.inf and lam > search[FAR]:
         return VACUOUS
     if search[TRIALS_MADE] >= TRIALS:
         return HANDED_OVER
     off = abs(information - alpha) / alpha
     finest = max(0.5 * tol * min(value / top, 1.0), 1e-13)
-    if error > (finest if inside else max(0.3 * off, finest)):
+    if error > (finest if close else max(0.3 * off, finest)):
         search[INNER] = max(0.1 * error, finest)
         return SEARCHING  # solve better before moving on
     search[INNER] = max(min(search[INNER], 0.05 * off), finest)

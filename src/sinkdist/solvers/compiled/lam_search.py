@@ -77,6 +77,7 @@ class Searches:
     """Searches for the pairs ``(R, C)`` of a tile, ``R`` with one row, shared, or one per pair.
 
     ``found`` holds what came of them; potentials ``F, G`` are those on bins with mass, if kept.
+    ``below`` is for bounds on exact distances from below, where they are known.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class Searches:
         self.found = np.zeros((5, len(C)))
         kept_rows = len(C) if keep_potentials else 0
         self.F, self.G = np.zeros((kept_rows, M.shape[0])), np.zeros((kept_rows, M.shape[1]))
+        self.below = np.full(len(C), -np.inf)
         self.space = work_space(M.shape[0], M.shape[1], largest)
 
     def run(
@@ -98,8 +100,8 @@ class Searches:
         search[WAITING] = 0.0
         while True:
             at = constrain_each(
-                self.M, self.R, self.C, at, last, alpha, tol, max_iter, spread, self.found,
-                self.F, self.G, stop.flag, *self.space,
+                self.M, self.R, self.C, at, last, alpha, tol, max_iter, spread, self.below,
+                self.found, self.F, self.G, stop.flag, *self.space,
             )  # fmt: skip
             if at == last:
                 return
@@ -124,7 +126,7 @@ class Searches:
 @compiled
 def constrain_each(
     M: Array, R: Array, C: Array, first: int, last: int, alpha: float, tol: float, max_iter: int,
-    spread: float, found: Array, F: Array, G: Array, stop: Array,
+    spread: float, below: Array, found: Array, F: Array, G: Array, stop: Array,
     bins: Array, over_rows: Array, over_columns: Array, blocks: Array, search: Array,
 ) -> int:  # fmt: skip
     """Search lam for the pairs ``first`` to ``last`` of a tile, each on its own bins.
@@ -157,7 +159,7 @@ def constrain_each(
                 found[FOUND_VALUE, k], found[FOUND_READS, k] = mean, 1.0
                 found[FOUND_ACT, k] = CONVERGED
                 continue
-            act = begin_search(sub, r, c, alpha, over_columns[BEFORE, :n], search)
+            act = begin_search(sub, r, c, alpha, below[k], over_columns[BEFORE, :n], search)
             for row in (POTENTIAL, BEFORE):
                 for a in range(m):
                     over_rows[row, a] = 0.0

@@ -45,6 +45,11 @@ class Member(ABC):
     is_one_product: ClassVar[bool] = False  #: whether `all_at_once` answers all pairs
     reads_sparse: ClassVar[bool] = False  #: whether `solve_batch` takes CSR rows as they are
     has_choice: ClassVar[bool] = False  #: whether the solver and a number of steps can be chosen
+    has_closed_forms: ClassVar[bool] = False  #: whether some structures of costs give it at once
+    has_kernel: ClassVar[bool] = False  #: whether plans are scalings of one Gibbs kernel
+    has_divergence: ClassVar[bool] = True  #: whether a pair and its self terms share an objective
+    has_planes: ClassVar[bool] = False  #: whether `plane` proves bounds, for a search
+    bounded_by_exact: ClassVar[bool] = False  #: whether the exact distance bounds it in a search
     any_total: ClassVar[bool] = False  #: whether histograms may sum to something else than 1
     lam: float  #: the paper's lambda, NaN where it has to be found
 

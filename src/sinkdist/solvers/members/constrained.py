@@ -14,10 +14,12 @@ from sinkdist.kernels.pair import mean_cost
 from sinkdist.problem.stopping import Stopping
 from sinkdist.solution.certificates import bracket_pair, least_at, rounding_of
 from sinkdist.solution.plans import Plan
-from sinkdist.solvers.bins import cut, dense_rows, in_double
-from sinkdist.solvers.compiled.constrained import constrained_pair, is_vacuous
+from sinkdist.solution.reductions import entropy
+from sinkdist.solvers.bins import cut, dense_rows, in_double, sparse_rows
+from sinkdist.solvers.compiled.constrained import NEARLY, constrained_pair, is_vacuous
 from sinkdist.solvers.compiled.lam_search import Searches
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER
+from sinkdist.solvers.compiled.simplex.batch import transport
 from sinkdist.solvers.compiled.upper_end import upper_end
 from sinkdist.solvers.explored import Explored, Plane
 from sinkdist.solvers.members.base import Member, Solved
@@ -38,8 +40,22 @@ __all__ = ["Constrained"]
 
 TIGHT = 1e-8  #: a tolerance that rounding may keep the search for alpha from
 SMALL_BALL = 1e-9  #: the same of an alpha
+_LOOSELY = 0.99 * NEARLY  #: what is certainly asked about, whoever computes the entropies
 _LARGE = 1 << 20  #: entries of a pair's kernel above which it is solved as if it were alone
 _CHUNK = 2e8  #: kernel entries read in one compiled call over pairs, so that Ctrl-C is answered
+
+
+class _Tried:
+    """Exact plans of some pairs: values, and whether they satisfy the constraint.
+
+    ``below`` bounds exact distances from below; it is ``-inf`` where they have not been solved.
+    """
+
+    def __init__(self, pairs: int) -> None:
+        self.inside = np.zeros(pairs, bool)
+        self.below = np.full(pairs, -np.inf)
+        self.value, self.error = np.zeros((2, pairs))
+        self.pivots = np.zeros(pairs, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +66,8 @@ class Constrained(Member):
     word: ClassVar[str] = "constrained"
     lam: float = field(default=math.nan, init=False, repr=False)
     long_entries: ClassVar[float] = 1 << 14
+    has_divergence: ClassVar[bool] = False
+    has_planes: ClassVar[bool] = True
 
     def facts(self, stopping: Stopping) -> dict[str, Any]:
         """The radius, and the tolerance of the search."""
@@ -67,14 +85,32 @@ class Constrained(Member):
     def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
         """One pair; the exact distance where the ball holds every plan."""
         (rows, a), (columns, b) = cut(r), cut(c)
+        below = -np.inf
+        if is_vacuous(self.alpha / _LOOSELY, a, b) and not self._must_prove(task):
+            tried = self._exact_plans(task, in_double(r)[None], in_double(c)[None])
+            if tried.inside[0]:
+                value, error, pivots = (x.item() for x in (tried.value, tried.error, tried.pivots))
+                ran = STATUS_CONVERGED, SIMPLEX
+                return Outcome(value, error, int(pivots), *ran, lam=np.inf), None, None
+            below = float(tried.below[0])
         if is_vacuous(self.alpha, a, b):
             return exact_outcome(task, r, c, task.tol), None, None
-        return self.solve_cut(task, rows, a, columns, b)
+        outcome = self._search(task, rows, columns, a, b, below)
+        if outcome.plan is not None:
+            outcome.plan = outcome.plan.placed(rows, columns, task.ground.shape)
+        return outcome, rows, columns
 
     def solve_on_bins(
         self, task: Prepared, rows: Array | None, columns: Array | None, r: Array, c: Array
     ) -> Outcome:
         """The search for lam; the exact distance where its plan satisfies the constraint."""
+        return self._search(task, rows, columns, r, c, -np.inf)
+
+    def _search(
+        self, task: Prepared, rows: Array | None, columns: Array | None, r: Array, c: Array,
+        below: float,
+    ) -> Outcome:  # fmt: skip
+        """The same, with a bound on the exact distance where that has been tried."""
         costs = task.ground.block(rows, columns)
         mean = mean_cost(costs, r, c)
         least = least_at(mean, task.ground.max - task.ground.min, self.alpha)
@@ -85,7 +121,7 @@ class Constrained(Member):
             return outcome
         end = constrained_pair(
             costs, r, c, self.alpha, task.tol, task.max_iter, task.stop,
-            certify=self._must_prove(task),
+            certify=self._must_prove(task), below=below,
         )  # fmt: skip
         plan: Plan | None = end.plan
         status, ran, bracket = STATUS_OF[end.act], CONSTRAINED, end.bracket
@@ -103,23 +139,55 @@ class Constrained(Member):
             Member.solve_batch(self, task, R, C, answers)
             return
         R, C = (np.array(in_double(H), order="C") for H in (R, C))
+        tried = self._exact_plans(task, R, C)
+        inside, left = tried.inside, np.flatnonzero(~tried.inside)
+        answers.value[inside], answers.error[inside] = tried.value[inside], tried.error[inside]
+        answers.n_iter[inside], answers.lam[inside] = tried.pivots[inside], np.inf
+        answers.status[inside], answers.solver[inside] = STATUS_CONVERGED, SIMPLEX
+        if left.size == 0:
+            return
+        some_R, some_C = R if len(R) == 1 else R[left], C[left]
         spread = task.ground.max - task.ground.min
         largest = int(sizes.max(initial=0))
-        searches = Searches(task.ground.dense, R, C, largest, keep_potentials=False)
+        searches = Searches(task.ground.dense, some_R, some_C, largest, keep_potentials=False)
+        searches.below[:] = tried.below[left]
         step = max(1, int(_CHUNK / (100 * sizes.mean())))
-        for first in range(0, len(C), step):
+        for first in range(0, left.size, step):
             if task.stop.is_set():
                 return
             searches.run(
-                first, min(first + step, len(C)), self.alpha, task.tol, task.max_iter, spread,
+                first, min(first + step, left.size), self.alpha, task.tol, task.max_iter, spread,
                 task.stop,
             )  # fmt: skip
-        answers.lam[:], answers.value[:], answers.error[:], answers.n_iter[:], act = searches.found
-        answers.status[:], answers.solver[:] = STATUS_CONVERGED, CONSTRAINED
-        for k in np.flatnonzero(act != CONVERGED):
+        lam, value, error, n_iter, act = searches.found
+        answers.lam[left], answers.value[left], answers.error[left] = lam, value, error
+        answers.n_iter[left] = n_iter
+        answers.status[left], answers.solver[left] = STATUS_CONVERGED, CONSTRAINED
+        for k in left[act != CONVERGED]:
             if task.stop.is_set():
                 return
             self.solve_alone(task, R, C, int(k), answers)
+
+    def _exact_plans(self, task: Prepared, R: Array, C: Array) -> _Tried:
+        """Exact plans of the pairs whose ball is nearly vacuous; one way for one pair and many."""
+        out = _Tried(len(C))
+        least = np.minimum(entropy(np, R), entropy(np, C))
+        asked = np.flatnonzero(self.alpha >= NEARLY * least)
+        if asked.size == 0 or task.ground.structure is not None or not task.ground.is_dense:
+            return out
+        R, C = np.broadcast_to(R, (len(C), R.shape[1]))[asked], C[asked]
+        found = transport(
+            task.ground.dense, task.ground.max, sparse_rows(R), sparse_rows(C),
+            metric=task.ground.is_made_metric, stop=task.stop,
+            bend=task.ground.metric_slack, keep=True,
+        )  # fmt: skip
+        known = asked[found.solved]
+        out.value[asked], out.error[asked], out.pivots[asked] = (
+            found.value, found.error, found.pivots,
+        )  # fmt: skip
+        out.below[known] = found.lower[found.solved]
+        out.inside[asked] = found.solved & (found.information(R, C) <= self.alpha)
+        return out
 
     def explore(self, task: Prepared, r: Array, C: Any, enough: float) -> Explored:
         """In one compiled chunk; what is left over is solved alone. Upper ends are proven later."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sinkdist.ground import Ground
-from sinkdist.ground.metric import looks_metric
+from sinkdist.ground.metric import BENT, looks_metric
 from sinkdist.kernels.compiled import Array
 from sinkdist.problem.stopping import Stopping
 from sinkdist.solution.certificates import rounding_of
@@ -18,7 +18,6 @@ from sinkdist.solvers.closed_forms import CLOSED_FORMS
 from sinkdist.solvers.compiled.exact import exact_pair
 from sinkdist.solvers.compiled.relaxation import HANDED_OVER
 from sinkdist.solvers.compiled.simplex.batch import transport
-from sinkdist.solvers.compiled.simplex.pairs import BENT
 from sinkdist.solvers.exact_result import GAP
 from sinkdist.solvers.explored import Explored, Plane
 from sinkdist.solvers.members.base import Member, Solved
@@ -40,6 +39,8 @@ class Exact(Member):
     lam: float = field(default=math.inf, init=False, repr=False)
     long_entries: ClassVar[float] = 1 << 16
     reads_sparse: ClassVar[bool] = True
+    has_closed_forms: ClassVar[bool] = True
+    has_planes: ClassVar[bool] = True
 
     def facts(self, stopping: Stopping) -> dict[str, Any]:
         """Solved to the end, whatever the tolerance."""
@@ -61,7 +62,7 @@ class Exact(Member):
         if not task.keep_potentials and task.ground.structure is None:
             found = transport(
                 task.ground.dense, task.ground.max, sparse_rows(r[None]), sparse_rows(c[None]),
-                metric=task.metric, stop=task.stop,
+                metric=task.metric, stop=task.stop, bend=task.ground.metric_slack,
             )  # fmt: skip
             if found.solved[0]:
                 value, error, pivots = (x.item() for x in (found.value, found.error, found.pivots))
@@ -88,7 +89,7 @@ class Exact(Member):
         limit = enough + _margin_of_dual(rows.most, others.most, task.ground.max)
         found = transport(
             task.ground.dense, task.ground.max, rows, others, metric=task.metric, stop=task.stop,
-            keep=True, enough=np.full(C.shape[0], limit),
+            bend=task.ground.metric_slack, keep=True, enough=np.full(C.shape[0], limit),
         )  # fmt: skip
         out.value, out.error = found.value, found.error
         out.lower, out.upper, out.f = found.lower, found.upper, found.F[:, rows.bins]
@@ -111,7 +112,8 @@ class Exact(Member):
         """Answer what the simplex proves; which pairs these are."""
         found = transport(
             task.ground.dense, task.ground.max, sparse_rows(R), sparse_rows(C),
-            metric=task.metric, stop=task.stop, keep=task.keep_potentials,
+            metric=task.metric, stop=task.stop, bend=task.ground.metric_slack,
+            keep=task.keep_potentials,
         )  # fmt: skip
         answers.value[:], answers.error[:] = found.value, found.error
         answers.n_iter[:] = found.pivots
@@ -172,8 +174,10 @@ def exact_outcome(task: Prepared, r: Array, c: Array, within: float) -> Outcome:
         end, ran = form.exact(ground, structure, r, c), form.ran
     else:
         end = exact_pair(
-            ground.dense, r, c, metric=task.metric, stop=task.stop, top=ground.max, within=within
-        )
+            ground.dense, r, c, metric=task.metric, stop=task.stop, top=ground.max, within=within,
+            bend=lambda: ground.metric_slack,
+            finds_metric=lambda: looks_metric(ground.dense) and bool(ground.is_metric),
+        )  # fmt: skip
         ran = SIMPLEX
     error = end.plan.marginal_error(r, c)
     status = STATUS_CONVERGED if end.solved else STATUS_OF[HANDED_OVER]

@@ -36,6 +36,8 @@ class Penalised(Member):
     word: ClassVar[str] = "penalised"
     long_entries: ClassVar[float] = 1 << 20
     has_choice: ClassVar[bool] = True
+    has_kernel: ClassVar[bool] = True
+    bounded_by_exact: ClassVar[bool] = True
 
     def facts(self, stopping: Stopping) -> dict[str, Any]:
         """A tolerance, or a number of steps."""

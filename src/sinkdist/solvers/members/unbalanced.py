@@ -65,6 +65,7 @@ class Unbalanced(Member):
     word: ClassVar[str] = "unbalanced"
     long_entries: ClassVar[float] = 1 << 16
     any_total: ClassVar[bool] = True
+    has_kernel: ClassVar[bool] = True
 
     @property
     def is_symmetric(self) -> bool:

@@ -1,5 +1,7 @@
 """The simplex as callers in Python meet it, with what `pairs` and `proof` do for it."""
 
+from fractions import Fraction
+
 import numpy as np
 import ot
 import pytest
@@ -123,6 +125,29 @@ def test_histograms_that_nearly_agree_are_not_called_solved():
     r = rng.dirichlet(np.ones(12))
     c = r * (1 + 1e-13 * rng.normal(size=12))
     assert not solve(M, r[None], c[None]).solved.any()
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("keep", [False, True])
+def test_histograms_that_nearly_agree_under_a_metric(noise, keep):
+    """What they differ by moves, and is known to its own last digits."""
+    rng = np.random.default_rng(21)
+    M = cdist(*[np.stack(np.meshgrid(np.arange(12), np.arange(12)), -1).reshape(-1, 2)] * 2)
+    X = family(rng, 5, 144)
+    Y = X * (1 + noise * rng.normal(size=X.shape))
+    Y /= Y.sum(axis=1, keepdims=True)
+    found = solve(M, X, Y, True, bend=2.0**-46, keep=keep)
+    assert found.solved.all() and (found.upper - found.lower <= 1e-9 * found.upper).all()
+    for k, (x, y) in enumerate(zip(X, Y, strict=True)):
+        exact = [[Fraction(p) for p in row] for row in (x, y)]
+        one, two = ([p / sum(row) for p in row] for row in exact)
+        left = [p - q for p, q in zip(one, two, strict=True)]
+        total = sum(p for p in left if p > 0)
+        r, c = (
+            np.array([float(max(sign * p, Fraction(0)) / total) for p in left]) for sign in (1, -1)
+        )
+        truth = float(total) * ot.emd2(r / r.sum(), c / c.sum(), M)
+        assert found.value[k] == pytest.approx(truth, rel=1e-9)
 
 
 def test_equal_histograms_under_a_metric():

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sinkdist.ground.metric import BENT
 from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
 from sinkdist.solution.plans import SparsePlan
+from sinkdist.solution.reductions import log, weighted
 from sinkdist.solvers.bins import SparseRows
 from sinkdist.solvers.compiled.simplex.pairs import ABANDONED, SOLVED, transport_each, work_space
 
@@ -60,10 +62,18 @@ class Transported:
             rows[:count].copy(), columns[:count].copy(), self._moved[k, :count].copy()
         )
 
+    def information(self, R: Array, C: Array) -> Array:
+        """``KL(P || r c^T)`` of every plan, if potentials were asked for; one row for each pair."""
+        used = np.cumsum(self._moves[:, 0] < 0, axis=1) == 0  # what is behind the end is scratch
+        mass = np.where(used, self._moved, 0.0)
+        rows, columns = (np.where(used, self._moves[:, side], 0) for side in (0, 1))
+        product = np.take_along_axis(R, rows, axis=1) * np.take_along_axis(C, columns, axis=1)
+        return np.asarray(weighted(np, mass, log(np, mass, 0.0) - log(np, product, 0.0)))
+
 
 def transport(
     M: Array, top: float, R: SparseRows, C: SparseRows, *, metric: bool, stop: Stop,
-    keep: bool = False, enough: Array | None = None,
+    bend: float = BENT, keep: bool = False, enough: Array | None = None,
 ) -> Transported:  # fmt: skip
     """Solve the pairs ``(R, C)``; ``R`` has one row, shared, or one per pair; no row is empty.
 
@@ -73,6 +83,8 @@ def transport(
         All costs; ``top`` is the largest of them.
     metric : bool
         Whether they are a metric, so that common mass may stay where it is.
+    bend : float
+        Of the largest cost: by how much the metric may violate triangle inequalities.
     stop : Stop
         Set when nobody waits for the answer any more.
     keep : bool
@@ -90,7 +102,7 @@ def transport(
         moves, moved = np.empty((pairs, 2, entries), np.int64), np.empty((pairs, entries))
     unit = math.ldexp(1.0, min(-math.frexp(top)[1], 1023)) if top > 0.0 else 1.0
     transport_each(
-        M, *R, *C, 0, pairs, metric, unit, top * unit,
+        M, *R, *C, 0, pairs, metric, bend, unit, top * unit,
         np.full(pairs, np.inf) if enough is None else enough,
         value, lower, upper, error, pivots, state, F, G, moves, moved, stop.flag,
         *work_space(-(-m // _STEP) * _STEP, -(-n // _STEP) * _STEP),

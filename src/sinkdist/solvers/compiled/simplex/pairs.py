@@ -1,9 +1,10 @@
 """Many pairs in one compiled call: cut each down to what has to move, solve it, prove it.
 
 Histograms come as bins with mass, sorted. Where the costs are a metric, the mass that both
-histograms have in a bin stays there, which the triangle inequality makes optimal. The side with
-clearly fewer bins becomes the rows. Costs are taken in a unit, a power of two, that makes them at
-most 1.
+histograms have in a bin stays there, which the triangle inequality makes optimal. Masses are
+divided by their sums, which rounding has left a little off 1, so that what is left of histograms
+that are nearly the same is known to its own last digits. The side with clearly fewer bins becomes
+the rows. Costs are taken in a unit, a power of two, that makes them at most 1.
 
 A pair counts as `SOLVED` here only if primal and dual values agree to half of what is promised,
 with all that rounding may have done. All others are `UNSURE`, and left to a slower path.
@@ -52,7 +53,6 @@ SINGLE = 40_000  #: moves from which pricing begins in single precision
 TURN = 1.25  #: rows to a column beyond which they change places: columns of M take long to read
 LINES = 8  #: rows of M whose costs are read together where they become columns
 NUMBERS = 5  #: rows of floats in the work space
-BENT = 1e-12  #: of the largest cost: by how much a metric may violate the triangle inequality
 EPS = 2.0**-53
 
 
@@ -73,6 +73,23 @@ def work_space(m: int, n: int) -> tuple[Array, ...]:
     )
 
 
+@shared(VECTOR, reorder=False, allocates=False)
+def _excess(mass: Array) -> float:
+    """What is to be taken off masses, as a part of them, so that they sum to 1.
+
+    The sum carries along what its additions lose (Neumaier 1974).
+    """
+    one_version()
+    total, lost = -1.0, 0.0
+    for k in range(mass.size):
+        new = total + mass[k]
+        larger, smaller = (total, mass[k]) if abs(total) >= abs(mass[k]) else (mass[k], total)
+        lost += (larger - new) + smaller
+        total = new
+    over = total + lost
+    return over / (1.0 + over)
+
+
 @shared(
     INTEGERS, VECTOR, INTEGERS, VECTOR, BOOL, INTEGERS, VECTOR, INTEGERS, VECTOR, allocates=False
 )
@@ -82,24 +99,39 @@ def _what_moves(
 ) -> tuple[int, int]:  # fmt: skip
     """Bins and masses of both sides, without the common mass if it may stay; how many bins."""
     one_version()
+    off_r, off_c = _excess(r), _excess(c)
     m = n = i = j = 0
     while i < r_bins.size or j < c_bins.size:
         ahead = j == c_bins.size or (i < r_bins.size and r_bins[i] < c_bins[j])
         behind = i == r_bins.size or (j < c_bins.size and c_bins[j] < r_bins[i])
-        common = 0.0
-        if not ahead and not behind and metric:
-            common = min(r[i], c[j])
+        more_r = r[i] - r[i] * off_r if not behind else 0.0
+        more_c = c[j] - c[j] * off_c if not ahead else 0.0
+        if not ahead and not behind and metric:  # what one has more than the other
+            more_r = (r[i] - c[j]) - (r[i] * off_r - c[j] * off_c)
+            more_c = -more_r
         if not behind:
-            if r[i] > common:
-                rows[m], a[m] = r_bins[i], r[i] - common
+            if more_r > 0.0:
+                rows[m], a[m] = r_bins[i], more_r
                 m += 1
             i += 1
         if not ahead:
-            if c[j] > common:
-                columns[n], b[n] = c_bins[j], c[j] - common
+            if more_c > 0.0:
+                columns[n], b[n] = c_bins[j], more_c
                 n += 1
             j += 1
     return m, n
+
+
+@shared(MATRIX, INTEGERS, INTEGERS, allocates=False)
+def _least_move(M: Array, rows: Array, columns: Array) -> float:
+    """The least cost of leaving a bin, among some."""
+    one_version()
+    least = np.inf
+    for i in range(rows.size):
+        for j in range(columns.size):
+            if rows[i] != columns[j]:
+                least = min(least, M[rows[i], columns[j]])
+    return least
 
 
 @shared(MATRIX, INTEGERS, INTEGERS, BOOL, FLOAT, INT, INT, MATRIX, SINGLE_MATRIX, allocates=False)
@@ -185,7 +217,8 @@ def _sizes(potential: Array, mass: Array, m: int, first: int, n: int) -> float:
 @compiled
 def transport_each(
     M: Array, r_start: Array, r_bins: Array, r_mass: Array, c_start: Array, c_bins: Array,
-    c_mass: Array, begin: int, end: int, metric: bool, unit: float, top: float, enough: Array,
+    c_mass: Array, begin: int, end: int, metric: bool, bend: float, unit: float, top: float,
+    enough: Array,
     value: Array, lower: Array, upper: Array, error: Array, pivots: Array, state: Array, F: Array,
     G: Array, moves: Array, moved: Array, stop: Array, costs: Array, coarse: Array, single: Array,
     numbers: Array, whole: Array, links: Array, bins: Array,
@@ -198,6 +231,8 @@ def transport_each(
         Rows of both sides in compressed form; the first side may have one row, shared by all.
     metric : bool
         Whether common mass may stay where it is.
+    bend : float
+        Of the largest cost: by how much a metric may violate triangle inequalities.
     unit, top : float
         What costs are multiplied by, and the largest of them after that.
     enough : ndarray
@@ -266,7 +301,13 @@ def transport_each(
         dual = dual_value(C, m, n, mass, potential, scratch)
         rounding = (r.size + c.size + 16) * EPS * (cost + _sizes(potential, mass, m, first, n))
         if cancels:  # potentials of what stays are no larger than costs
-            rounding += (BENT + 3.0 * (r.size + c.size + 16) * EPS) * top
+            bent = (bend + 3.0 * (r.size + c.size + 16) * EPS) * top
+            most = cost + left_out + rounding
+            if bent > 0.25 * GAP * cost and most > 0.0:
+                # It is lost on what moves in an optimal plan, and each move costs something.
+                least = _least_move(M, rows_of_r, columns_of_c) * unit
+                bent *= most / max(least, most)
+            rounding += bent
         fine = FINE if m * n > SMALL else FINE_SMALL
         near = cost + left_out - dual + rounding <= 0.5 * GAP * cost
         state[k] = SOLVED if ended and near and left_out <= fine * cost else UNSURE
@@ -280,6 +321,7 @@ def transport_each(
             moves[k], moved[k],
         )  # fmt: skip
         moves[k, 0, count] = -1
+        low, high = lower[k], upper[k]
         upper[k], error[k] = upper_bound(
             M, rows_of_r, r, columns_of_c, c, moves[k], moved[k], count, value[k], F[k], G[k]
         )
@@ -287,6 +329,11 @@ def transport_each(
         for x in range(known.size):
             given[x] = (potential[x] if turned else -potential[first + x]) / unit
         lower[k] = lower_bound(M, rows_of_r, r, columns_of_c, c, known, given, F[k], G[k])
+        # Nothing but rounding is between these bounds, which rely on no metric: then the ones from
+        # the part that moves hold too.
+        rounding = 64.0 * (r.size + c.size + 16) * EPS * top / unit
+        if cancels and upper[k] - lower[k] <= rounding:
+            lower[k], upper[k] = max(lower[k], low), min(upper[k], high)
         lower[k] = min(lower[k], upper[k])
         if upper[k] - lower[k] > GAP * upper[k]:
             state[k] = UNSURE
