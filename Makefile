@@ -14,9 +14,9 @@ BIN := $(VENV)/bin
 PROJECTS := pyproject.toml reproduction/pyproject.toml
 # There are two distributions: sinkdist, and sinkdist-paper in reproduction/ with the demo and the
 # paper's figures. Their sources are installed in place: editing them needs no new install.
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install --disable-pip-version-check
 ifdef CI
-PIP += --no-input --progress-bar off
+PIP += --quiet --no-input --progress-bar off
 PYTEST_CI := --durations=10
 endif
 PYTEST := $(BIN)/python -m pytest $(PYTEST_CI)
@@ -28,7 +28,7 @@ PYTEST := $(BIN)/python -m pytest $(PYTEST_CI)
 help:  ## say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.paper  ## compare 1,797 handwritten digits with each other, and draw their neighbours
+demo: $(VENV)/.paper  ## which of 1,600 dictionary definitions mean alike, and what moves between digits
 	$(BIN)/sinkdist demo
 
 paper: $(VENV)/.paper  ## run a small version of the paper's experiments, and write a report

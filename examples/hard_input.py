@@ -77,6 +77,7 @@ def ask_sinkdist(case):
     """Our number with what it says about itself, or the error."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", sd.ScaleWarning)  # large costs are meant
         try:
             s = sd.solve(case.r, case.c, case.M, reg=case.reg, max_iter=case.max_iter)
         except sd.InputError as error:

@@ -40,7 +40,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=examples(
-        "sinkdist pairwise X.npy --ground grid:20x20 --lam 9 --out D.zarr",
+        "sinkdist pairwise X.npy --ground grid:20x20 --lam 9/median --out D.zarr",
         "sinkdist info D.zarr",
         "sinkdist export D.zarr D.npy",
         closing="Each command has its own help: sinkdist pairwise --help",

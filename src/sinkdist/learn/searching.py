@@ -99,9 +99,9 @@ class SearchingEstimator(TransportEstimator):
             self._engine = Engine(problem, candidates, len(rows))
         found, tally = self._engine.nearest(
             Histograms(rows.rows), Rule(count), own=own, workers=threads.count(self.workers),
-            progress=False,
+            progress=bool(self.verbose),
         )  # fmt: skip
-        warn(tally, self._spec.problem.stopping, depth=6)
+        warn(tally, self._spec.problem.stopping)
         return found.distances, found.indices
 
 
