@@ -12,7 +12,7 @@ from sphinx import addnodes
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
-sys.path[:0] = [str(ROOT / "src")]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "reproduction" / "src")]
 os.environ.setdefault("SINKDIST_QUIET", "1")
 
 import sinkdist
@@ -102,17 +102,27 @@ def copy_report(app: object) -> None:
 
 def write_explorers(app: object) -> None:
     """The pages that explorer.md shows, once."""
-    out = DOCS / "_generated" / "extra" / "explore-digits.html"
-    if out.exists():
-        return
     from sklearn.datasets import load_digits
 
     from sinkdist.explore import family_of, write_page
+    from sinkdist_paper.demo import definitions
 
-    X, y = load_digits(return_X_y=True)
-    ground = sinkdist.Ground.grid(8, 8).scaled()
-    family = family_of(X, ground, labels=y, normalize=True)
-    write_page(family, out, title="1,797 handwritten digits")
+    folder = DOCS / "_generated" / "extra"
+    out = folder / "explore-digits.html"
+    if not out.exists():
+        X, y = load_digits(return_X_y=True)
+        ground = sinkdist.Ground.grid(8, 8).scaled()
+        family = family_of(X, ground, labels=y, normalize=True)
+        write_page(family, out, title="1,797 handwritten digits")
+    out = folder / "explore-definitions.html"
+    if not out.exists():
+        table = definitions.load()
+        ground = sinkdist.Ground.points(table.vectors).scaled()
+        family = family_of(
+            table.histograms, ground, labels=table.kinds, names=table.heads, bins=table.words,
+            points=table.vectors,
+        )  # fmt: skip
+        write_page(family, out, title="1,600 dictionary definitions")
 
 
 _INSIDE = {

@@ -111,8 +111,8 @@ def test_every_public_name_is_in_the_reference():
 
 def test_the_explorer_answers_within_its_page(sheet):
     sheet.goto((SITE / "explorer.html").as_uri())
-    sheet.locator("iframe.explorer").scroll_into_view_if_needed()
-    inside = sheet.frame_locator("iframe.explorer")
+    sheet.locator("iframe.explorer").first.scroll_into_view_if_needed()
+    inside = sheet.frame_locator("iframe.explorer >> nth=0")
     inside.locator("#find").fill("77")
     inside.locator("#find").press("Enter")
     assert inside.locator("#nearest button").count() == 12

@@ -246,3 +246,20 @@ def test_what_does_not_converge_says_so(text_page):
         "({error: late.error, converged: late.converged, sweeps: late.sweeps})"
     )
     assert not late["converged"] and late["error"] > 1e-6 and late["sweeps"] == 0
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine"])
+def test_costs_of_points_are_computed_in_the_page(browser, tmp_path, monkeypatch, metric):
+    monkeypatch.setattr("sinkdist.explore.page.COSTS_UP_TO", 0)
+    rng = np.random.default_rng(2)
+    places, rows = rng.normal(size=(6, 5)), rng.dirichlet(np.ones(6), size=4)
+    ground = sd.Ground.points(places, metric=metric).scaled()
+    shown = family_of(rows, ground, method="mds", points=places, metric=metric)
+    write_page(shown, tmp_path / "points.html")
+    context, sheet = opened(browser, tmp_path / "points.html", SCREENS[0])
+    sheet.evaluate("explorer.show(0); explorer.compare(1)")
+    sheet.locator("#slider").fill("3")
+    expected = sd.solve(rows[0], rows[1], ground, lam=10).value
+    assert settled(sheet) == pytest.approx(expected, rel=2e-5)
+    assert sheet.complaints == []
+    context.close()

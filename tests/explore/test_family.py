@@ -69,3 +69,18 @@ def test_a_plain_matrix_proves_nothing():
 def test_what_does_not_fit_is_refused(rows, more, words):
     with pytest.raises(sd.InputError, match=words):
         family_of(rows, GROUND, method="mds", **more)
+
+
+def test_points_are_those_of_the_ground():
+    places = np.random.default_rng(0).normal(size=(9, 3))
+    ground = sd.Ground.points(places, metric="cityblock").scaled()
+    shown = family_of(X, ground, method="mds", points=places, metric="cityblock")
+    assert shown.points.unit == pytest.approx(sd.Ground.points(places, metric="cityblock").median)
+    for points, metric, words in (
+        (places + np.arange(9)[:, None], "cityblock", "are not the distances"),
+        (places, "euclidean", "are not the distances"),
+        (places[:5], "cityblock", "one point per bin, 9"),
+        (places, "jaccard", "must be one of"),
+    ):
+        with pytest.raises(sd.InputError, match=words):
+            family_of(X, ground, method="mds", points=points, metric=metric)

@@ -83,16 +83,26 @@ def explore(
         raise InputError("Give at most one of --lam, --alpha, --emd and --distances.")
     check_target(out, (".html",), overwrite=overwrite)
     with stoppable(f"'{out}' was not written."), rename_arguments(X=x):
-        costs = read_ground(ground)
+        costs, (points, metric) = read_ground(ground), _points(ground)
         shown = family_of(
             family(x), costs.scaled() if scaled else costs, distances=_matrix(distances),
-            labels=_labels(labels), names=_lines(names), bins=_lines(bins), lam=lam, alpha=alpha,
-            method=how.value, normalize=normalize, workers=workers, progress=progress,
+            labels=_labels(labels), names=_lines(names), bins=_lines(bins), points=points,
+            metric=metric, lam=lam, alpha=alpha, method=how.value, normalize=normalize,
+            workers=workers, progress=progress,
         )  # fmt: skip
         size = write_page(shown, out, title=title or f"{shown.rows.shape[0]:,} histograms")
     typer.echo(f"{out}: {shown.rows.shape[0]:,} histograms, {shown.distance}, {size / 1e6:.1f} MB")
     if not shown.has_costs:
         typer.echo("The page shows no plans: too many bins are in use to hold their costs.")
+
+
+def _points(ground: str) -> tuple[Any, str]:
+    """The points of a ground that is made of them, if a page can compute their costs."""
+    from sinkdist.files.grounds import read_points
+    from sinkdist.ground.on_demand import POINT_METRICS
+
+    found = read_points(ground)
+    return found if found is not None and found[1] in POINT_METRICS else (None, "euclidean")
 
 
 def _matrix(path: str | None) -> Any:

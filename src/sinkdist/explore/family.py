@@ -14,10 +14,11 @@ from scipy.sparse import csr_array
 from sinkdist.api.pairs import pairwise
 from sinkdist.errors import ConvergenceWarning, InputError
 from sinkdist.ground import Ground
+from sinkdist.ground.on_demand import POINT_METRICS
 from sinkdist.similarity.plane import plane
 from sinkdist.solution.status import Status
 
-__all__ = ["COSTS_UP_TO", "MOST_ROWS", "NEAREST", "Family", "family_of"]
+__all__ = ["COSTS_UP_TO", "MOST_ROWS", "NEAREST", "Family", "Points", "family_of"]
 
 Array = npt.NDArray[Any]
 
@@ -25,6 +26,15 @@ MOST_ROWS = 5_000
 NEAREST = 12
 #: Bins in use up to which a page holds all costs between them; of grids it holds the formula.
 COSTS_UP_TO = 1_200
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Bins that are points: costs are distances between them, divided by a unit."""
+
+    places: Array
+    metric: str
+    unit: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +61,8 @@ class Family:
         Whether all distances of a row were solved to the tolerance.
     distance : str
         Which distance, in words.
+    points : Points or None
+        Where bins are, if costs are to be computed from that.
     method : str
         How places were found.
     """
@@ -66,6 +78,7 @@ class Family:
     proven: Array
     distance: str
     method: str
+    points: Points | None = None
 
     @property
     def used(self) -> Array:
@@ -76,7 +89,7 @@ class Family:
     def has_costs(self) -> bool:
         """Whether the page can compute plans."""
         grid = self.ground.pixels
-        return grid is not None or self.used.size <= COSTS_UP_TO
+        return grid is not None or self.points is not None or self.used.size <= COSTS_UP_TO
 
 
 def family_of(
@@ -87,7 +100,9 @@ def family_of(
     labels: Any = None,
     names: Any = None,
     bins: Any = None,
-    lam: float | None = None,
+    points: Any = None,
+    metric: str = "euclidean",
+    lam: Any = None,
     alpha: float | None = None,
     method: str = "tsne",
     normalize: bool = False,
@@ -108,6 +123,11 @@ def family_of(
         Of the rows. Names are their numbers by default.
     bins : sequence, optional
         Names of the bins.
+    points : array_like, shape (d, dimension), optional
+        Where bins are, if the ground is made of points: a page of more than 1,200 bins in use
+        computes costs from them.
+    metric : {"euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine"}
+        That of the points.
     lam, alpha : float, optional
         Which distance is computed; without either, the exact one.
     method : {"tsne", "mds"}
@@ -145,11 +165,34 @@ def family_of(
         _rows(X, normalize), ground, _texts(names, n, "names", "row") or [str(k) for k in range(n)],
         _labels(labels, n), _texts(bins, ground.shape[0], "bins", "bin"), plane(D, method), near,
         np.take_along_axis(D, near, 1), proven, said, method,
+        None if points is None else _points(points, metric, ground),
     )  # fmt: skip
 
 
+def _points(points: Any, metric: str, ground: Ground) -> Points:
+    """Points whose distances, divided by a unit, are the costs; this is checked on a sample."""
+    from scipy.spatial.distance import cdist
+
+    places = np.asarray(points, dtype=float)
+    if metric not in POINT_METRICS:
+        names = ", ".join(map(repr, POINT_METRICS))
+        raise InputError(f"The 'metric' option must be one of {names}. Got {metric!r} instead.")
+    if places.ndim != 2 or len(places) != ground.shape[0]:
+        raise InputError(
+            f"The 'points' option must hold one point per bin, {ground.shape[0]} in all. "
+            f"Got shape {places.shape} instead."
+        )
+    some = np.unique(np.linspace(0, len(places) - 1, 60).astype(int))
+    far, costs = cdist(places[some], places[some], metric), ground.block(some, some)
+    top = np.unravel_index(np.argmax(costs), costs.shape)
+    unit = float(far[top] / costs[top]) if costs[top] > 0.0 else 1.0
+    if not np.allclose(far, unit * costs, rtol=1e-5, atol=1e-5 * unit * costs[top]):
+        raise InputError("The costs of the ground are not the distances of these points.")
+    return Points(places, metric, unit)
+
+
 def _computed(
-    X: Any, ground: Ground, lam: float | None, alpha: float | None, normalize: bool,
+    X: Any, ground: Ground, lam: Any, alpha: float | None, normalize: bool,
     workers: int | None, progress: Any,
 ) -> tuple[Array, Array]:  # fmt: skip
     """All distances, and whether those of each row were all solved to the tolerance."""
@@ -185,6 +228,8 @@ def _said(asked: Any) -> str:
     """Which distance, in words."""
     for name in ("lam", "alpha"):
         value = asked.get(name)
+        if isinstance(value, str):
+            return f"distance at {name} = {value}"
         if value is not None and np.isfinite(value):
             return f"distance at {name} = {value:g}"
     return "exact distance"

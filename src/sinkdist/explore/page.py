@@ -109,6 +109,13 @@ def _costs(family: Family) -> dict[str, Any]:
             "kind": "grid", "sides": list(grid.sides), "metric": grid.metric,
             "spacing": list(grid.spacing), "unit": grid.unit, "median": ground.median,
         }  # fmt: skip
+    if used.size > COSTS_UP_TO and family.points is not None:
+        points = family.points
+        return {
+            "kind": "points", "used": integers(used), "places": floats(points.places[used]),
+            "dimension": int(points.places.shape[1]), "metric": points.metric,
+            "unit": points.unit, "median": ground.median,
+        }  # fmt: skip
     if family.has_costs:
         costs = np.asarray(ground.block(used, used))
         return {

@@ -24,9 +24,28 @@ function costFunction(ground) {
       return (metric === "euclidean" ? Math.sqrt(total) : total) / unit;
     };
   }
-  const used = unpacked(ground.used), costs = unpacked(ground.costs), place = new Map();
+  const used = unpacked(ground.used), place = new Map();
   used.forEach((bin, k) => place.set(bin, k));
+  if (ground.kind === "points") {
+    const z = unpacked(ground.places), n = ground.dimension;
+    return (i, j) => distanceBetween(z, place.get(i) * n, place.get(j) * n, n, ground.metric) / ground.unit;
+  }
+  const costs = unpacked(ground.costs);
   return (i, j) => costs[place.get(i) * used.length + place.get(j)];
+}
+
+/** A distance between two points that begin at some places of an array. */
+function distanceBetween(z, a, b, n, metric) {
+  let sum = 0, most = 0, aa = 0, bb = 0, ab = 0;
+  for (let k = 0; k < n; k++) {
+    const x = z[a + k], y = z[b + k], step = Math.abs(x - y);
+    sum += metric === "cityblock" ? step : step * step;
+    most = Math.max(most, step);
+    aa += x * x; bb += y * y; ab += x * y;
+  }
+  if (metric === "chebyshev") return most;
+  if (metric === "cosine") return a === b ? 0 : Math.max(0, 1 - ab / Math.sqrt(aa * bb));
+  return metric === "euclidean" ? Math.sqrt(sum) : sum;
 }
 
 const TOLERANCE = 1e-6;
