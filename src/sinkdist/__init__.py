@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from sinkdist import classic as classic
     from sinkdist import jax as jax
     from sinkdist import learn as learn
+    from sinkdist import plot as plot
     from sinkdist import similarity
     from sinkdist import torch as torch
     from sinkdist.api.advice import iterations_for
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from sinkdist.scale.stored import StoredMatrix, open_matrix
     from sinkdist.search.index import Index
     from sinkdist.search.neighbors import Neighbors
+    from sinkdist.search.neighbors_store import open_neighbors
     from sinkdist.search.stored import open_index
     from sinkdist.solution.solution import Solution
 from sinkdist.solution.status import Status
@@ -69,6 +71,7 @@ __all__ = [
     "neighbors",
     "open_index",
     "open_matrix",
+    "open_neighbors",
     "pairwise",
     "path",
     "similarity",
@@ -104,6 +107,7 @@ _HOME = {
     "neighbors": "api.neighbors",
     "open_index": "search.stored",
     "open_matrix": "scale.stored",
+    "open_neighbors": "search.neighbors_store",
     "pairwise": "api.pairs",
     "path": "api.path",
     "solve": "api.pairs",

@@ -29,7 +29,7 @@ __all__ = [
 
 _INSIDE = ("sinkdist", "sklearn")  # packages that are not the caller
 #: Packages whose name differs from that of the module they bring.
-_PACKAGES = {"google_crc32c": "google-crc32c", "sklearn": "scikit-learn"}
+_PACKAGES = {"PIL": "pillow", "google_crc32c": "google-crc32c", "sklearn": "scikit-learn"}
 
 
 class InputError(Worded, ValueError):

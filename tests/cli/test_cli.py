@@ -879,13 +879,31 @@ def test_nearest_writes_files(command, searched, ending):
     assert sorted(os.listdir()) == sorted(["Y.npy", "X.npy", "names.txt", f"near.{ending}"])
 
 
+def test_nearest_into_a_store_resumes_and_refuses_another_request(command, searched):
+    call = ("nearest", "Y.npy", "--ground", "grid:2x2", "--emd", "--out", "near.zarr/")
+    for _ in range(2):
+        code, out, err = command(*call, "--k", "2", "--no-progress")
+        assert (code, err) == (0, "") and out.startswith("near.zarr: Neighbors(4 x 2 of 4, ")
+    assert sinkdist.open_neighbors("near.zarr").indices.tolist() == [[1, 2], [0, 3], [0, 3], [1, 2]]
+    code, out, err = command(*call, "--k", "1", "--no-progress")
+    assert (code, out) == (2, "")
+    assert "'near.zarr' holds other neighbours: k is 2 there and 1 here" in err
+    assert "pass --overwrite to replace them, or another --out" in err
+    code, _, _ = command(*call, "--k", "1", "--overwrite", "--no-progress")
+    assert code == 0 and sinkdist.open_neighbors("near.zarr").indices.shape == (4, 1)
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
         (("--k", "0"), "The --k option must be at least 1"),
         (("--order", "fast"), "The --order option must be 'proven' or 'heuristic'"),
         (("--names", "X.npy"), "'X.npy' cannot be read as text"),
-        (("--out", "near.npy"), "its name must end in .csv or .parquet"),
+        (("--out", "near.npy"), "its name must end in .zarr, .csv or .parquet"),
+        (("--out", "near.zarr", "--names", "names.txt"), "leave out --names, or write a .csv"),
+        (("--out", "near.zarr", "--radius", "1"), "pass --k as well"),
+        (("--out", "near.zarr", "--memory", "1MB"), "The memory budget of 1 MB is too small"),
+        (("--scheduler", "nowhere"), "'nowhere' is not the address of a Dask scheduler"),
     ],
 )
 def test_mistakes_of_nearest(command, searched, more, said):

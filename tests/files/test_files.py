@@ -480,7 +480,7 @@ def test_files_that_are_locked(folder):
 @pytest.mark.parametrize("name", ["X.txt", "X", "X.npy.gz", "X.npy:key"])
 def test_unknown_endings(folder, name):
     assert complaint(name) == (
-        f"'{name}' cannot be read: its name must end in .npy, .npz, .csv or .parquet."
+        f"'{name}' cannot be read: its name must end in .npy, .npz, .csv, .parquet, .png or .tif."
     )
 
 
@@ -606,8 +606,8 @@ def test_grounds_with_mistakes(folder):
         "write graph:S.npz if it holds the lengths of edges.",
         "points:S.npz": "'S.npz' is sparse, but points must be a dense array.",
         "points:none.npy": "'none.npy' cannot be read: No such file or directory.",
-        "points:Z.txt": "'Z.txt' cannot be read: its name must end in .npy, .npz, .csv or "
-        ".parquet.",
+        "points:Z.txt": "'Z.txt' cannot be read: its name must end in .npy, .npz, .csv, "
+        ".parquet, .png or .tif.",
         "grid:0x3": "The sides of a grid must be positive. Got 0 instead.",
         "grid:3x3:cosine": "The 'metric' option must be one of 'euclidean', 'sqeuclidean', "
         "'cityblock'. Got 'cosine' instead.",

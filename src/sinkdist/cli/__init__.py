@@ -8,6 +8,7 @@
       |-- searching.py      nearest
       |-- certificates.py   what is known of pairs, as lines of text
       |-- means.py          barycenter, cluster
+      |-- exploring.py      explore
       |-- stored.py         info, export
       |-- plugins.py        commands of other distributions, such as reproduce and demo
       |-- warmup.py         warmup
@@ -24,7 +25,7 @@ from typing import Annotated
 import typer
 
 from sinkdist import __version__
-from sinkdist.cli import computing, means, searching, stored, warmup
+from sinkdist.cli import computing, exploring, means, searching, stored, warmup
 from sinkdist.cli.mistakes import quiet, report_errors
 from sinkdist.cli.options import examples
 from sinkdist.cli.plugins import Commands
@@ -69,6 +70,7 @@ app.command(epilog=computing.DISTANCE_EXAMPLES)(computing.distance)
 app.command(epilog=means.BARYCENTER_EXAMPLES)(means.barycenter)
 app.command(epilog=means.CLUSTER_EXAMPLES)(means.cluster)
 app.command(epilog=searching.EXAMPLES)(searching.nearest)
+app.command(epilog=exploring.EXAMPLES)(exploring.explore)
 app.command(epilog=stored.INFO_EXAMPLES)(stored.info)
 app.command(epilog=stored.EXPORT_EXAMPLES)(stored.export)
 app.command(epilog=warmup.EXAMPLES)(warmup.warmup)

@@ -12,10 +12,15 @@ from sinkdist.cli import certificates, options
 from sinkdist.cli.mistakes import rename_arguments, stoppable
 from sinkdist.errors import InputError
 
-__all__ = ["DISTANCE_EXAMPLES", "PAIRWISE_EXAMPLES", "distance", "family", "pairwise"]
+__all__ = [
+    "DISTANCE_EXAMPLES", "PAIRWISE_EXAMPLES", "ZARR", "after_a_stop", "check_scheduler",
+    "cluster_at", "distance", "family", "pairwise",
+]  # fmt: skip
 
-_FILES = "a .npy, .npz (dense or sparse; file.npz:key names an array), .csv or .parquet file"
-_ZARR = ".zarr"
+_FILES = (
+    "a .npy, .npz (dense or sparse; file.npz:key names an array), .csv, .parquet, .png or .tif file"
+)
+ZARR = ".zarr"
 
 PAIRWISE_EXAMPLES = options.examples(
     "sinkdist pairwise X.npy --ground grid:20x20 --lam 9/median --out D.zarr",
@@ -88,13 +93,13 @@ def pairwise(
     asked, reg, alpha = options.strength(lam, reg, alpha, emd)
     penalty = options.mass_penalty(mass_penalty)
     out = options.without_slash(out)
-    is_store = check_target(out, (_ZARR, *WRITTEN), overwrite=overwrite) == _ZARR
+    is_store = check_target(out, (ZARR, *WRITTEN), overwrite=overwrite) == ZARR
     if scheduler is not None:
-        _check_address(scheduler)
-    with stoppable(_after_a_stop(out, is_store)), rename_arguments(X=x, Y=y):
-        X, rows = family(x, label_column)
-        Y, columns = (None, rows) if y is None else family(y, label_column)
+        check_scheduler(scheduler)
+    with stoppable(after_a_stop(out, is_store)), rename_arguments(X=x, Y=y):
         costs = read_ground(ground)
+        X, rows = family(x, costs, label_column)
+        Y, columns = (None, rows) if y is None else family(y, costs, label_column)
         if estimate:
             found = sd.estimate(
                 X, Y, ground=costs.scaled() if scaled else costs, lam=asked, reg=reg, alpha=alpha,
@@ -104,7 +109,7 @@ def pairwise(
             )  # fmt: skip
             typer.echo(found)
             return
-        with _cluster(scheduler) as client:
+        with cluster_at(scheduler) as client:
             distances = sd.pairwise(
                 X, Y, ground=costs.scaled() if scaled else costs, lam=asked, reg=reg, alpha=alpha,
                 mass_penalty=penalty, tol=tol, max_iter=max_iter, iterations=iterations,
@@ -167,8 +172,8 @@ def distance(
     penalty = options.mass_penalty(mass_penalty)
     verb = sd.solve if everything or as_json else sd.distance
     with stoppable(), rename_arguments(r=r, c=c):
-        first, second = (_histograms(path, label_column) for path in (r, c))
         costs = read_ground(ground)
+        first, second = (_histograms(path, costs, label_column) for path in (r, c))
         answer = verb(
             first, second, costs.scaled() if scaled else costs, lam=asked, reg=reg, alpha=alpha,
             mass_penalty=penalty, tol=tol, max_iter=max_iter, iterations=iterations, solver=solver,
@@ -184,7 +189,7 @@ def distance(
     typer.echo("\n".join(lines))
 
 
-def _check_address(address: str) -> None:
+def check_scheduler(address: str) -> None:
     """Raise at once if a scheduler cannot be at this address."""
     from sinkdist.scale.cluster import check_address
 
@@ -192,7 +197,7 @@ def _check_address(address: str) -> None:
 
 
 @contextmanager
-def _cluster(address: str | None) -> Iterator[Any]:
+def cluster_at(address: str | None) -> Iterator[Any]:
     """A client of the cluster at an address, closed at the end; None without one."""
     if address is None:
         yield None
@@ -203,11 +208,15 @@ def _cluster(address: str | None) -> Iterator[Any]:
         yield client
 
 
-def family(path: str, label_column: str | None = None) -> tuple[Any, list[str] | None]:
-    """Histograms for `pairwise` and `nearest`: rows of a table, with their labels if it has any."""
-    from sinkdist.files import read_labelled
+def family(path: str, ground: Any, label_column: str | None = None) -> tuple[Any, list[str] | None]:
+    """Histograms for `pairwise` and `nearest`, with their labels if there are any.
+
+    Rows of a table, or a stack of pictures.
+    """
+    from sinkdist.files import as_rows, read_labelled
 
     rows, labels = read_labelled(path, label_column)
+    rows = as_rows(rows, ground)
     if rows.ndim == 1:
         raise InputError(
             f"'{path}' holds one histogram of {rows.size} bins, but all pairs need a family, one "
@@ -216,11 +225,11 @@ def family(path: str, label_column: str | None = None) -> tuple[Any, list[str] |
     return rows, labels
 
 
-def _histograms(path: str, label_column: str | None) -> Any:
+def _histograms(path: str, ground: Any, label_column: str | None) -> Any:
     """Histograms for `distance`: one, also if it is written as a table of one row or column."""
-    from sinkdist.files import read_labelled
+    from sinkdist.files import as_rows, read_labelled
 
-    histograms, _ = read_labelled(path, label_column)
+    histograms = as_rows(read_labelled(path, label_column)[0], ground)
     if histograms.ndim != 2:
         return histograms
     is_table = path.lower().endswith((".csv", ".parquet"))
@@ -229,7 +238,7 @@ def _histograms(path: str, label_column: str | None) -> Any:
     return histograms
 
 
-def _after_a_stop(out: str, is_store: bool) -> str:
+def after_a_stop(out: str, is_store: bool) -> str:
     """What Ctrl-C leaves behind."""
     if is_store:
         return f"Finished tiles are kept in '{out}': give the same command again to continue."

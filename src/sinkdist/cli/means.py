@@ -13,7 +13,9 @@ from sinkdist.errors import InputError
 
 __all__ = ["BARYCENTER_EXAMPLES", "CLUSTER_EXAMPLES", "barycenter", "cluster"]
 
-_FILES = "a .npy, .npz (dense or sparse; file.npz:key names an array), .csv or .parquet file"
+_FILES = (
+    "a .npy, .npz (dense or sparse; file.npz:key names an array), .csv, .parquet, .png or .tif file"
+)
 _WRITTEN = ".npy, .csv or .parquet"
 
 BARYCENTER_EXAMPLES = options.examples(
@@ -77,7 +79,7 @@ def barycenter(
     with stoppable(f"'{out}' was not written."), rename_arguments(X=x):
         costs = read_ground(ground)
         found = sd.solve_barycenter(
-            _family(x, label_column)[0], ground=costs.scaled() if scaled else costs,
+            _family(x, costs, label_column)[0], ground=costs.scaled() if scaled else costs,
             weights=None if weights is None else read(weights), lam=options.lam_of(lam), reg=reg,
             debiased=debiased, tol=tol, max_iter=max_iter,
             dtype=None if dtype is None else dtype.value, normalize=normalize, workers=workers,
@@ -148,7 +150,8 @@ def cluster(
         "n_init": runs, "dtype": None if dtype is None else dtype.value,
     }  # fmt: skip
     with stoppable(f"'{out}' was not written."), rename_arguments(X=x):
-        (family, names), costs = _family(x, label_column), read_ground(ground)
+        costs = read_ground(ground)
+        family, names = _family(x, costs, label_column)
         costs = costs.scaled() if scaled else costs
         model: Any
         if around is Around.MEDOIDS:
@@ -171,9 +174,10 @@ def cluster(
     typer.echo(f"{out}: {len(model.labels_):,} rows in {count} clusters of {sizes}")
 
 
-def _family(path: str, label_column: str | None) -> tuple[Any, list[str] | None]:
+def _family(path: str, ground: Any, label_column: str | None) -> tuple[Any, list[str] | None]:
     """Histograms, one per row, with their labels; a file with one histogram is a family of one."""
-    from sinkdist.files import read_labelled
+    from sinkdist.files import as_rows, read_labelled
 
     family, labels = read_labelled(path, label_column)
+    family = as_rows(family, ground)
     return (family[None] if family.ndim == 1 else family), labels

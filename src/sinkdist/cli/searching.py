@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from sinkdist.cli import options
-from sinkdist.cli.computing import family
+from sinkdist.cli.computing import ZARR, after_a_stop, check_scheduler, cluster_at, family
 from sinkdist.cli.mistakes import rename_arguments, stoppable
 from sinkdist.errors import InputError
 from sinkdist.inputs.messages import count
@@ -18,6 +18,9 @@ EXAMPLES = options.examples(
     "sinkdist nearest Y.npy --query X.npy --k 10 --ground grid:20x20 --emd --out near.csv",
     "sinkdist nearest words.npz --ground points:Z.npy --alpha 1 --normalize --names titles.txt",
     "sinkdist nearest Y.npy --radius 2.5 --ground M.npy --emd",
+    "sinkdist nearest Y.npy --k 10 --ground grid:20x20 --emd --out near.zarr",
+    closing="A run to a .zarr that is stopped or killed goes on when the same command is given "
+    "again; finished tiles are kept.",
 )
 
 
@@ -37,7 +40,10 @@ def nearest(
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", metavar="FILE", help="A .csv or .parquet file; without it, lines of text."
+            "--out",
+            metavar="FILE",
+            help="A .csv or .parquet file, written at the end, or a .zarr, written tile by tile, "
+            "which survives being stopped; without it, lines of text.",
         ),
     ] = None,
     names: Annotated[
@@ -64,6 +70,8 @@ def nearest(
     on_empty: options.OnEmpty = options.WithoutMass.RAISE,
     label_column: options.LabelColumn = None,
     workers: options.Workers = None,
+    memory: options.Memory = None,
+    scheduler: options.Scheduler = None,
     progress: options.ShowProgress = True,
 ) -> None:
     """The nearest histograms, exactly, solving few of the pairs: one line for each neighbour."""
@@ -72,26 +80,33 @@ def nearest(
     from sinkdist.files.columns import COLUMNS, as_csv, write_columns
 
     asked, reg, alpha = options.strength(lam, reg, alpha, emd)
+    store, stopped = None, ""
     if out is not None:
-        check_target(out, COLUMNS, overwrite=overwrite)
-    with stoppable(), rename_arguments(X=query or y, Y=y):
-        Y, called = family(y, label_column)
-        X, asking = (None, called) if query is None else family(query, label_column)
+        out = options.without_slash(out)
+        is_store = check_target(out, (ZARR, *COLUMNS), overwrite=overwrite) == ZARR
+        store, stopped = (out if is_store else None), after_a_stop(out, is_store)
+    if store is not None and names is not None:
+        raise InputError("A .zarr holds numbers alone: leave out --names, or write a .csv.")
+    if scheduler is not None:
+        check_scheduler(scheduler)
+    with stoppable(stopped), rename_arguments(X=query or y, Y=y), cluster_at(scheduler) as client:
+        costs = read_ground(ground)
+        Y, called = family(y, costs, label_column)
+        X, asking = (None, called) if query is None else family(query, costs, label_column)
         if names is not None:
             called = _names(names, Y.shape[0])
-        costs = read_ground(ground)
         found = sd.neighbors(
             Y if X is None else X, None if X is None else Y,
             ground=costs.scaled() if scaled else costs, k=k, radius=radius, budget=budget,
             order=order, lam=asked, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter,
             normalize=normalize, on_empty=on_empty.value, workers=workers,
-            progress=progress and out is not None,
+            progress=progress and out is not None, memory=memory, out=store,
+            overwrite=overwrite and store is not None, client=client,
         )  # fmt: skip
-        columns = _columns(found, asking, called)
-        if out is not None:
-            write_columns(out, columns)
+        if out is not None and store is None:
+            write_columns(out, _columns(found, asking, called))
     if out is None:
-        typer.echo(as_csv(columns), nl=False)
+        typer.echo(as_csv(_columns(found, asking, called)), nl=False)
     else:
         typer.echo(f"{out}: {found!r}")
 

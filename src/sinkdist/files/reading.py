@@ -1,4 +1,4 @@
-"""Reading an array from a file: .npy, .npz (dense or sparse), .csv, .parquet.
+"""Reading an array from a file: .npy, .npz (dense or sparse), .csv, .parquet, .png, .tif.
 
 The ending of the name says what a file should be, and its content has to agree. Nothing is ever
 unpickled: a file is data and cannot bring code along. Only files are judged here; whether the
@@ -45,8 +45,9 @@ def read(name: str) -> Any:
     Parameters
     ----------
     name : str
-        A .npy file (memory-mapped, so that it need not fit in memory), .npz, .csv or .parquet; an
-        array of an .npz file that holds several is named after a colon: ``file.npz:key``.
+        A .npy file (memory-mapped, so that it need not fit in memory), .npz, .csv, .parquet, .png
+        or .tif; an array of an .npz file that holds several is named after a colon:
+        ``file.npz:key``.
 
     Returns
     -------
@@ -67,7 +68,8 @@ def read(name: str) -> Any:
     reader = _READERS.get(_ending(path))
     if reader is None:
         raise InputError(
-            f"'{path}' cannot be read: its name must end in .npy, .npz, .csv or .parquet."
+            f"'{path}' cannot be read: its name must end in .npy, .npz, .csv, .parquet, .png or "
+            ".tif."
         )
     _require_content(path)
     array = _from_npz(path, key) if key is not None else reader(path)
@@ -231,11 +233,21 @@ def _from_parquet(path: str) -> Array:
     return read_parquet(path)
 
 
+def _from_image(path: str) -> Array:
+    """A picture; Pillow is imported for those who have some."""
+    from sinkdist.files.images import read_image
+
+    return read_image(path)
+
+
 _READERS: dict[str, Callable[[str], Any]] = {
     ".npy": _from_npy,
     ".npz": _from_npz,
     ".csv": read_csv,
     ".parquet": _from_parquet,
+    ".png": _from_image,
+    ".tif": _from_image,
+    ".tiff": _from_image,
 }
 
 

@@ -65,7 +65,7 @@ def check_target(path: str, endings: Iterable[str], *, overwrite: bool) -> str:
     ending = os.path.splitext(path)[1].lower()
     if ending not in endings:
         raise InputError(f"'{path}' cannot be written: its name must end in {_either(endings)}.")
-    if ending not in WRITTEN:
+    if ending == ".zarr":
         return ending  # whoever writes it knows better: it may be an address
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):

@@ -82,7 +82,7 @@ class Ground:
         """Bins are the pixels of a grid, in row-major order (``image.ravel()``).
 
         A large grid has no matrix: costs are computed where they are needed, `matrix` refuses with
-        the size, and under squared distances pairs are solved without it.
+        the size, and pairs are solved without it.
 
         Parameters
         ----------
@@ -188,6 +188,11 @@ class Ground:
     def is_dense(self) -> bool:
         """Whether there is a matrix."""
         return isinstance(self._costs, DenseCosts)
+
+    @property
+    def rounding(self) -> float:
+        """By how much of the largest cost two computations of a cost may each be off."""
+        return 0.0 if isinstance(self._costs, DenseCosts) else self._costs.rounding
 
     def refusal(self, what: str, instead: str) -> InputError | None:
         """The error for those who want a matrix of this shape, where it would be too large."""

@@ -17,6 +17,7 @@ _PAIRS = ("solve", "distance", "pairwise", "estimate", "neighbors")
 _ALL = (*_PAIRS, "divergence")
 _WATCHED = tuple(verb for verb in _ALL if verb != "estimate")
 _SEARCH = ("neighbors",)
+_STORED = ("pairwise", "neighbors")
 _MEANS = ("barycenter", "solve_barycenter")
 
 
@@ -195,28 +196,28 @@ class Options:
         metadata=about(
             "The most memory to use, such as 2GB or 500MB; three quarters of what is free by "
             "default.",
-            verbs=("pairwise",),
+            verbs=_STORED,
             flag="--memory",
         ),
     )
     out: Any = field(
         default=None,
         metadata=about(
-            "Store the matrix there, tile by tile; the same call resumes after the last "
-            "finished tile.",
-            verbs=("pairwise",),
+            "Store the matrix, or the neighbours, there, tile by tile; the same call resumes after "
+            "the last finished tile.",
+            verbs=_STORED,
             flag="--out",
         ),
     )
     overwrite: Any = field(
         default=False,
-        metadata=about("Replace what is there already.", verbs=("pairwise",), flag="--overwrite"),
+        metadata=about("Replace what is there already.", verbs=_STORED, flag="--overwrite"),
     )
     client: Any = field(
         default=None,
         metadata=about(
             "Run on a Dask cluster: a dask.distributed.Client.",
-            verbs=("pairwise",),
+            verbs=_STORED,
             flag="--scheduler",
         ),
     )

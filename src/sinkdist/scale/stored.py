@@ -241,6 +241,11 @@ class StoredMatrix(StoredArray):
         """
         return summarise(self._store)
 
+    def _repr_html_(self) -> str:
+        from sinkdist.scale.notebook import as_html
+
+        return as_html(self)
+
     def __repr__(self) -> str:
         (n, m), tiles = self.shape, len(self._store.tiling)
         missing = len(self.missing)

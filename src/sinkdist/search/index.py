@@ -22,6 +22,8 @@ from sinkdist.search.engine import Engine
 from sinkdist.search.neighbors import Neighbors
 from sinkdist.search.projections import Features
 from sinkdist.search.ranking import Rule
+from sinkdist.search.running import Place, run
+from sinkdist.search.tile_search import TileSearch
 from sinkdist.wording import argument
 
 __all__ = ["Index", "read_queries", "refuse_device"]
@@ -164,9 +166,8 @@ class Index:
         check_flags(Options(progress=progress))
         refuse_device(X)
         queries = read_queries(X, "X", engine.problem, engine.problem.ground.shape[0])
-        found, tally = engine.nearest(
-            queries, rule, own=False, workers=threads.count(workers), progress=progress
-        )
+        search = TileSearch(engine.problem, queries, engine, rule, own=False)
+        found, tally = run(search, Place(threads.count(workers), progress))
         warn(tally, engine.problem.stopping)
         return found
 

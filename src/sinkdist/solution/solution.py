@@ -289,6 +289,11 @@ class Solution:
         """Certificates of all pairs, of shape (n,); NaN where a histogram is empty."""
         return self._evidence.measures(self)
 
+    def _repr_html_(self) -> str | None:
+        from sinkdist.solution.notebook import as_html
+
+        return as_html(self)
+
     def __repr__(self) -> str:
         seen = (self.value, self.marginal_error, self.n_iter, self.status)
         numbers = [self._evidence.on_host(x) for x in seen]
