@@ -28,7 +28,7 @@ PYTEST := $(BIN)/python -m pytest $(PYTEST_CI)
 help:  ## say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.paper  ## which of 1,600 dictionary definitions mean alike, and what moves between digits
+demo: $(VENV)/.demo  ## which of 1,600 dictionary definitions mean alike, and what moves between digits
 	$(BIN)/sinkdist demo
 
 paper: $(VENV)/.paper  ## run a small version of the paper's experiments, and write a report
@@ -80,6 +80,12 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
 	  echo "sinkdist needs Python 3.11 or newer: name one with 'make PYTHON=/path/to/python'." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
+
+# Of sinkdist-paper only the demo: the rest of it needs more, which `make paper` installs.
+$(VENV)/.demo: $(PROJECTS) | $(BIN)/python
+	$(PIP) --editable ".[cli,learn,plot]"
+	$(PIP) --no-deps --editable ./reproduction
+	@touch $@
 
 $(VENV)/.paper: $(PROJECTS) | $(BIN)/python
 	$(PIP) --editable ".[all]" --editable ./reproduction
