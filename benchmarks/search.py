@@ -5,7 +5,7 @@ and the 7,674 documents of R8 (GloVe vectors), of which every so many-th is a qu
 our own solver on a sample of pairs, timed before and after the search in the same run; POT's is a
 loop over `ot.emd2`. Prefetch and prune is what gensim's users do: order by the distance of mean
 vectors, then solve all whose relaxed bound is below the k-th best distance. `search_peers` has the
-approximate ways, pynndescent and FAISS, and what they miss.
+approximate ways, FAISS and, by a run of its own, pynndescent, and what they miss.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks import machine
 from benchmarks.problems import Array, mnist
-from benchmarks.search_peers import compare_faiss, compare_pynndescent
+from benchmarks.search_peers import compare_faiss
 from benchmarks.table import Row, Section, markdown, seconds
 from benchmarks.timing import CORES
 from sinkdist_paper.data import centred
@@ -184,7 +184,6 @@ def measure_case(case: Case, quick: bool) -> tuple[list[Row], list[str]]:
     if case.name == "MNIST, exact":
         at = np.indices((20, 20)).reshape(2, -1).T
         remarks += compare_faiss("MNIST", found.indices, case.rows @ at, case.queries @ at, K)
-        remarks += compare_pynndescent(case.rows, case.queries, case.ground, K)
         hours = took * n / CORES / 3600
         remarks.append(
             f"The exact {K}-nearest-neighbour graph of all {n:,} digits would take {hours:.2f} h "
@@ -221,8 +220,7 @@ def main() -> None:
     quick = parser.parse_args().quick
     date = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d")
     packages = ", ".join(
-        f"{name} {machine.version(name)}"
-        for name in ("numpy", "numba", "POT", "pynndescent", "faiss-cpu")
+        f"{name} {machine.version(name)}" for name in ("numpy", "numba", "POT", "faiss-cpu")
     )
     where = f"{date}, commit {machine.commit()}, {machine.processor()}, {CORES} cores"
     text = f"# Nearest neighbours\n\n{where}. {packages}.\n\n" + markdown(measure(quick))
