@@ -1,4 +1,4 @@
-"""The pictures of docs/search.md: neighbours of handwritten digits, and what a budget proves.
+"""The pictures of docs/neighbors.md: neighbours of handwritten digits, and what a budget proves.
 
 Run it from anywhere; scikit-learn's 1,797 digits are the data. It takes about a minute.
 """

@@ -69,13 +69,19 @@ def sentence(purpose, package, extra):
         ("distributed", "sd.pairwise(X, ground=M, lam=9, client=object())",
          sentence("Computing on a cluster", "distributed", "cluster")),
         ("sklearn", "import sinkdist.learn", sentence("sinkdist.learn", "scikit-learn", "learn")),
+        ("matplotlib", "sd.plot", sentence("sinkdist.plot", "matplotlib", "plot")),
+        ("sklearn", "from sinkdist.similarity.plane import plane; plane(np.ones((6, 6)), 'tsne')",
+         sentence("A map by t-SNE", "scikit-learn", "learn")),
         ("pyarrow", "from sinkdist.files import read; read('X.parquet')",
          sentence("A file in Parquet", "pyarrow", "parquet")),
+        ("PIL", "from sinkdist.files import read; read('X.png')",
+         sentence("A picture", "pillow", "images")),
     ],
 )  # fmt: skip
 def test_a_missing_package_is_one_sentence(tmp_path, blocked, call, expected):
     code = f"{SETUP}\ntry:\n    {call}\nexcept sd.MissingExtraError as error:\n    print(error)"
     (tmp_path / "X.parquet").write_text("PAR1")
+    (tmp_path / "X.png").write_text("PNG")
     done = run({blocked}, code, tmp_path)
     assert (done.stdout, done.stderr) == (f"{expected}\n", "")
     assert not (tmp_path / "D.zarr").exists()

@@ -7,6 +7,9 @@ import pytest
 
 import sinkdist as sd
 from sinkdist.errors import InputError
+from sinkdist.ground.grid import DENSE_UP_TO
+from sinkdist.ground.grid_plan import kernel_of
+from sinkdist.solution.grid_transforms import stretch
 from tests.problems import emd
 
 INF = float("inf")
@@ -34,6 +37,9 @@ GRIDS = {
     "cube": ((9, 10, 11), "sqeuclidean", (1.0, 2.0, 0.5)),
     "streets": ((33, 29), "cityblock", (1.0, 0.7)),
     "streets in a cube": ((9, 10, 11), "cityblock", 1.0),
+    "lengths": ((51, 37), "euclidean", (1.0, 0.7)),
+    "lengths in a cube": ((11, 13, 12), "euclidean", (1.0, 2.0, 0.5)),
+    "lengths of a strip": ((1, 1700), "euclidean", 1.0),
 }
 
 
@@ -41,6 +47,7 @@ GRIDS = {
 def problem(request):
     """A large grid, the same costs as a matrix, and images."""
     shape, metric, spacing = GRIDS[request.param]
+    assert np.prod(shape) > DENSE_UP_TO[metric]
     ground = sd.Ground.grid(*shape, metric=metric, spacing=spacing).scaled()
     assert not ground.is_dense
     return ground, sd.Ground(ground.block()), images(shape, 3, 7)
@@ -110,7 +117,8 @@ def test_bounds_hold_the_exact_distance(problem, options):
     low, high = s.emd_bounds
     assert low <= truth * (1 + 1e-12) and truth <= high * (1 + 1e-12)
     wanted = same.emd_bounds
-    np.testing.assert_allclose(low, wanted[0], rtol=1e-4, atol=1e-9)
+    lost = stretch(ground.pixels) - 1.0  # what a bound under Euclidean distances may lose
+    np.testing.assert_allclose(low, wanted[0], rtol=1e-4 + lost, atol=1e-9)
     if "iterations" not in options:  # else a matrix has a dearer way to mend the plan
         np.testing.assert_allclose(high, wanted[1], rtol=1e-4)
         low, high = s.bracket
@@ -154,6 +162,55 @@ def test_paths(problem):
     found, wanted = (sd.path(r, c, G, lams, tol=1e-8) for G in (ground, dense))
     assert [s.lam for s in found] == lams and all(s.converged for s in found)
     np.testing.assert_allclose([s.value for s in found], [s.value for s in wanted], rtol=1e-6)
+
+
+def test_divergences(problem):
+    ground, dense, X = problem
+    for lam in (1.0, 40.0):
+        found, wanted = (sd.divergence(X[0], X, G, lam=lam, tol=1e-8) for G in (ground, dense))
+        np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+        assert found[0] == 0.0 < found[1]
+        D = sd.pairwise(X, ground=ground, lam=lam, tol=1e-8, debiased=True)
+        np.testing.assert_allclose(D[0], found, rtol=1e-12)
+        np.testing.assert_array_equal(D, D.T)
+
+
+def test_an_image_against_itself(problem):
+    ground, dense, X = problem
+    for lam in (1.0, 60.0):
+        s = sd.solve(X[0], X[0], ground, lam=lam, tol=1e-8)
+        P = plan_of(s, dense.matrix)
+        error = np.abs(P.sum(1) - X[0]).sum() + np.abs(P.sum(0) - X[0]).sum()
+        assert s.converged and error <= 1e-8 and s.n_iter <= 40
+        np.testing.assert_allclose(s.value, (P * dense.matrix).sum(), rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sinkdist.ConvergenceWarning")
+@pytest.mark.parametrize("debiased", [True, False])
+@pytest.mark.parametrize("name", ["plane", "streets in a cube", "lengths"])
+def test_barycentres(name, debiased):
+    """Sweep by sweep those of the matrix, in products and beyond what products hold."""
+    shape, metric, spacing = GRIDS[name]
+    ground, X = sd.Ground.grid(*shape, metric=metric, spacing=spacing).scaled(), images(shape, 3, 7)
+    dense, weights = sd.Ground(ground.block()), [[0.5, 0.2, 0.3], [0.0, 0.5, 0.5]]
+    for lam in (8.0, 3000.0 / dense.max):
+        options = {"weights": weights, "lam": lam, "debiased": debiased, "max_iter": 20}
+        found, wanted = (sd.solve_barycenter(X, ground=G, **options) for G in (ground, dense))
+        np.testing.assert_array_equal(found.n_iter, wanted.n_iter)
+        np.testing.assert_allclose(found.histogram, wanted.histogram, rtol=1e-8, atol=1e-14)
+        np.testing.assert_allclose(found.marginal_error, wanted.marginal_error, rtol=1e-6)
+        np.testing.assert_allclose(found.objective, wanted.objective, rtol=1e-9, atol=1e-12)
+
+
+def test_a_barycentre_where_no_matrix_fits():
+    X = images((128, 130), 2, 4, empty=0.0)
+    ground = sd.Ground.grid(128, 130, metric="sqeuclidean", spacing=1 / 128)
+    mean = sd.solve_barycenter(X, ground=ground, reg=1e-2, tol=1e-3)
+    assert mean.status == sd.Status.CONVERGED and mean.self_error <= 1e-3
+    value = [sd.divergence(mean.histogram, x, ground, reg=1e-2) for x in X]
+    np.testing.assert_allclose(mean.objective, np.mean(value), rtol=1e-3)
+    middle = sd.divergence(0.5 * X[0] + 0.5 * X[1], X, ground, reg=1e-2)
+    assert np.mean(value) < np.mean(middle)
 
 
 def test_sweeps_by_name(problem):
@@ -219,7 +276,7 @@ def test_what_cannot_be_formed_is_refused_with_its_size():
     for ask in (
         lambda: s.plan,
         lambda: ground.matrix,
-        lambda: sd.divergence(X[0], X[1], ground, lam=1.0),
+        lambda: sd.divergence(X[0], X[1], ground, lam=1.0, mass_penalty=1.0),
     ):
         with pytest.raises(InputError, match=f"A matrix of {d:,} x {d:,} .* would take 2.1 GB"):
             ask()
@@ -292,17 +349,18 @@ def masses(d, rng):
 
 
 @pytest.mark.filterwarnings("ignore::sinkdist.ConvergenceWarning")
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(75))
 def test_random_grids_however_small(seed, monkeypatch):
     """Sides of one pixel, uneven spacings, hard masses: every number is that of its potentials."""
     nothing = dict.fromkeys(("sqeuclidean", "cityblock", "euclidean"), 0)
     monkeypatch.setattr("sinkdist.ground.ground.DENSE_UP_TO", nothing)
     monkeypatch.setattr("sinkdist.solvers.members.penalised._FEW_MOVES", 0)
+    monkeypatch.setattr("sinkdist.solvers.members.penalised._FEW_IF_NARROW", 0)
     rng = np.random.default_rng([seed, 5])
     dim = int(rng.integers(1, 4))
     shape = tuple(map(int, rng.integers(1, [150, 20, 7][dim - 1], size=dim)))
     ground = sd.Ground.grid(
-        *shape, metric=("sqeuclidean", "cityblock")[seed % 2],
+        *shape, metric=("sqeuclidean", "cityblock", "euclidean")[seed % 3],
         spacing=10 ** rng.uniform(-2, 2, size=dim) if rng.random() < 0.4 else 1.0,
     )  # fmt: skip
     if ground.max == 0.0:
@@ -314,7 +372,9 @@ def test_random_grids_however_small(seed, monkeypatch):
     s = sd.solve(r, c, ground, lam=lam, **options, **({} if seed % 5 == 0 else {"max_iter": 200}))
     P = plan_of(s, M)
     error = np.abs(P.sum(1) - r).sum() + np.abs(P.sum(0) - c).sum()
-    np.testing.assert_allclose(s.marginal_error, error, rtol=1e-3, atol=1e-13 + 4e-15 * lam)
+    known = kernel_of(ground.pixels, lam).rounding  # is part of what is returned
+    atol = 1e-13 + 4e-15 * lam + 1.01 * known
+    np.testing.assert_allclose(s.marginal_error, error, rtol=1e-3, atol=atol)
     np.testing.assert_allclose(s.value, (P * M).sum(), rtol=1e-9, atol=1e-13)
     low, high = s.emd_bounds
     truth = sd.distance(r, c, M, lam=INF)

@@ -42,9 +42,10 @@ EXTRAS = {
     "cluster": {"sinkdist[store]", "distributed"},
     "cloud": {"sinkdist[store]", "fsspec"},
     "parquet": {"pyarrow"},
+    "images": {"pillow"},
     "learn": {"scikit-learn"},
     "plot": {"matplotlib"},
-    "all": {"sinkdist[store,cli,cluster,cloud,parquet,learn,plot]"},
+    "all": {"sinkdist[store,cli,cluster,cloud,parquet,images,learn,plot]"},
     "torch": {"torch"},
     "jax": {"jax"},
 }

@@ -30,7 +30,7 @@ def test_version(command):
 def test_help_has_an_example_and_the_commands(command):
     code, out, _ = command("--help")
     assert code == 0
-    assert "sinkdist pairwise X.npy --ground grid:20x20 --lam 9 --out D.zarr" in out
+    assert "sinkdist pairwise X.npy --ground grid:20x20 --lam 9/median --out D.zarr" in out
     assert all(name in out for name in ("pairwise", "distance", "info", "export", "demo"))
 
 
@@ -509,7 +509,7 @@ def test_distance_of_families_of_other_lengths(command, pair):
     code, _, err = command("distance", "X.npy", "C.npy", "--ground", "grid:4x4", "--lam", 2)
     assert (code, err) == (
         2,
-        "Error: 'X.npy' has 40 rows and 'C.npy' has 5: families are matched row by row. "
+        "Error: 'X.npy' has 40 rows and 'C.npy' has 5 rows: families are matched row by row. "
         "Use 'sinkdist pairwise' for all pairs.\n",
     )
 
@@ -913,7 +913,7 @@ def test_mistakes_of_nearest(command, searched, more, said):
 
 def test_names_must_be_as_many_as_rows(command, searched):
     Path("names.txt").write_text("one\n")
-    assert "has 1 names, but there are 4 rows" in command(*NEAREST, "--names", "names.txt")[2]
+    assert "has 1 name for 4 rows of the table" in command(*NEAREST, "--names", "names.txt")[2]
 
 
 # --- the page in docs/

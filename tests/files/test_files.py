@@ -359,8 +359,16 @@ def test_csv_of_large_counts(folder):
         ("a,b\n1\n3\n", "Line 2 of 'X.csv' has 1 cell, but the first has 2."),
         (",a\nx,1\ny,2,3\n", "Line 3 of 'X.csv' has 3 cells, but the first has 2."),
         ("1,2\n3,x\n", "Column 2 in line 2 of 'X.csv' is 'x', which is no number."),
-        ("id,a\nx,1\n", "Column 1 in line 2 of 'X.csv' is 'x', which is no number."),
-        (",a\nx,y\n", "Column 2 in line 2 of 'X.csv' is 'y', which is no number."),
+        (
+            "id,a\nx,1\n",
+            "Column 1 in line 2 of 'X.csv' is 'x', which is no number: "
+            "pass --label-column 1 if it holds labels.",
+        ),
+        (
+            ",a\nx,y\n",
+            "Column 2 in line 2 of 'X.csv' is 'y', which is no number: "
+            "pass --label-column 2 if it holds labels.",
+        ),
         ("1,2\n3,1_000\n", "Column 2 in line 2 of 'X.csv' is '1_000', which is no number."),
         ("1,2\n,4\n", "Column 1 in line 2 of 'X.csv' is empty."),
         ("1,,2\n3,4,5\n", "Column 2 in the first line of 'X.csv' is empty."),
@@ -428,9 +436,9 @@ def test_parquet_of_lists(folder, kind):
     ("columns", "sentence"),
     [
         ({"a": [1.0], "b": ["x"]}, "Column 'b' of 'X.parquet' holds values of type string, "
-         "not numbers."),
+         "not numbers: pass --label-column b if it holds labels."),
         ({"a": [1.0, None, None]}, "Column 'a' of 'X.parquet' has 2 missing values."),
-        ({"a": [[1.0, 2.0], [3.0]]}, "Row 1 of 'X.parquet' has 1 numbers, but the first has 2."),
+        ({"a": [[1.0, 2.0], [3.0]]}, "Row 1 of 'X.parquet' has 1 number, but the first has 2."),
         ({"a": [[1.0], None]}, "'X.parquet' has 1 rows without a list."),
         ({}, "'X.parquet' holds no numbers: its shape is (0, 0)."),
     ],
@@ -472,7 +480,7 @@ def test_files_that_are_locked(folder):
 @pytest.mark.parametrize("name", ["X.txt", "X", "X.npy.gz", "X.npy:key"])
 def test_unknown_endings(folder, name):
     assert complaint(name) == (
-        f"'{name}' cannot be read: its name must end in .npy, .npz, .csv or .parquet."
+        f"'{name}' cannot be read: its name must end in .npy, .npz, .csv, .parquet, .png or .tif."
     )
 
 
@@ -598,8 +606,8 @@ def test_grounds_with_mistakes(folder):
         "write graph:S.npz if it holds the lengths of edges.",
         "points:S.npz": "'S.npz' is sparse, but points must be a dense array.",
         "points:none.npy": "'none.npy' cannot be read: No such file or directory.",
-        "points:Z.txt": "'Z.txt' cannot be read: its name must end in .npy, .npz, .csv or "
-        ".parquet.",
+        "points:Z.txt": "'Z.txt' cannot be read: its name must end in .npy, .npz, .csv, "
+        ".parquet, .png or .tif.",
         "grid:0x3": "The sides of a grid must be positive. Got 0 instead.",
         "grid:3x3:cosine": "The 'metric' option must be one of 'euclidean', 'sqeuclidean', "
         "'cityblock'. Got 'cosine' instead.",

@@ -21,6 +21,7 @@ from tests.kernels.comparison import twin
 
 #: Compared through the passes, or the plan of a grid, that call them; in their module's test file.
 THROUGH_OTHERS = {
+    "grid.tiles.gather_tiles",
     "grid.averages.averages", "grid.averages.spread", "grid.averages.costs_of_moves",
     "grid.cityblock.recursive_log_sums", "grid.cityblock.recursive_averages",
     "grid.cityblock.recursive_spread", "grid.cityblock.costs_of_steps", "masses._exact_update",

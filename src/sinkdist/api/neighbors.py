@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from sinkdist.classic import formulas
 from sinkdist.classic.pairs import Families
 from sinkdist.classic.pairs import read_families as read_classic
 from sinkdist.errors import InputError
+from sinkdist.inputs.labels import row_labels
+from sinkdist.inputs.named_options import named_options
 from sinkdist.pairs.reading import check_flags, read_families, read_problem, require_families
 from sinkdist.pairs.report import warn
 from sinkdist.problem.options import Options
@@ -40,6 +43,7 @@ _ROWS = 4096  #: of the second family that are compared at once
 _QUERIES = 64  #: of the first
 
 
+@named_options
 def neighbors(
     X: Any,
     Y: Any = None,
@@ -47,7 +51,7 @@ def neighbors(
     ground: Any = None,
     k: int | None = None,
     radius: float | None = None,
-    lam: float | None = None,
+    lam: float | str | None = None,
     reg: float | None = None,
     alpha: float | None = None,
     distance: str = TRANSPORT,
@@ -140,8 +144,10 @@ def neighbors(
     check_flags(options)
     rule, count = rule_of(k, radius, budget, order), threads.count(workers)
     refuse_device(X, Y, ground)
+    labels = row_labels(X), row_labels(X if Y is None else Y)
     if distance != TRANSPORT:
-        return _by_classic_distance(X, Y, ground, options, rule, count)
+        found = _by_classic_distance(X, Y, ground, options, rule, count)
+        return replace(found, query_labels=labels[0], labels=labels[1])
     if ground is None:
         raise InputError(
             "Neighbours under transport need costs between bins: pass {}, a Ground or a matrix.",
@@ -154,7 +160,7 @@ def neighbors(
     search = TileSearch(problem, A, B, rule, own=Y is None)
     found, tally = run(search, Place(count, progress, memory, out, overwrite, client))
     warn(tally, problem.stopping)
-    return found
+    return replace(found, query_labels=labels[0], labels=labels[1])
 
 
 def _by_classic_distance(

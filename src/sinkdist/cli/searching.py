@@ -10,6 +10,7 @@ from sinkdist.cli import options
 from sinkdist.cli.computing import ZARR, after_a_stop, check_scheduler, cluster_at, family
 from sinkdist.cli.mistakes import rename_arguments, stoppable
 from sinkdist.errors import InputError
+from sinkdist.inputs.messages import count
 
 __all__ = ["EXAMPLES", "nearest"]
 
@@ -67,6 +68,7 @@ def nearest(
     max_iter: options.MaxIter = None,
     normalize: options.Normalize = False,
     on_empty: options.OnEmpty = options.WithoutMass.RAISE,
+    label_column: options.LabelColumn = None,
     workers: options.Workers = None,
     memory: options.Memory = None,
     scheduler: options.Scheduler = None,
@@ -77,7 +79,7 @@ def nearest(
     from sinkdist.files import check_target, read_ground
     from sinkdist.files.columns import COLUMNS, as_csv, write_columns
 
-    lam, reg, alpha = options.strength(lam, reg, alpha, emd)
+    asked, reg, alpha = options.strength(lam, reg, alpha, emd)
     store, stopped = None, ""
     if out is not None:
         out = options.without_slash(out)
@@ -88,32 +90,36 @@ def nearest(
     if scheduler is not None:
         check_scheduler(scheduler)
     with stoppable(stopped), rename_arguments(X=query or y, Y=y), cluster_at(scheduler) as client:
-        Y, X = family(y), None if query is None else family(query)
-        called = None if names is None else _names(names, Y.shape[0])
         costs = read_ground(ground)
+        Y, called = family(y, costs, label_column)
+        X, asking = (None, called) if query is None else family(query, costs, label_column)
+        if names is not None:
+            called = _names(names, Y.shape[0])
         found = sd.neighbors(
             Y if X is None else X, None if X is None else Y,
             ground=costs.scaled() if scaled else costs, k=k, radius=radius, budget=budget,
-            order=order, lam=lam, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter,
+            order=order, lam=asked, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter,
             normalize=normalize, on_empty=on_empty.value, workers=workers,
             progress=progress and out is not None, memory=memory, out=store,
             overwrite=overwrite and store is not None, client=client,
         )  # fmt: skip
         if out is not None and store is None:
-            write_columns(out, _columns(found, called))
+            write_columns(out, _columns(found, asking, called))
     if out is None:
-        typer.echo(as_csv(_columns(found, called)), nl=False)
+        typer.echo(as_csv(_columns(found, asking, called)), nl=False)
     else:
         typer.echo(f"{out}: {found!r}")
 
 
-def _columns(found: Any, names: list[str] | None) -> dict[str, Any]:
-    """One line for each neighbour."""
+def _columns(found: Any, asking: list[str] | None, names: list[str] | None) -> dict[str, Any]:
+    """One line for each neighbour; queries and neighbours by name where they have names."""
     import numpy as np
 
     query, rank = np.nonzero(found.indices >= 0)
     index = found.indices[query, rank]
     columns = {"query": query, "rank": rank + 1, "neighbour": index}
+    if asking is not None:
+        columns = {"query": query, "query_name": np.array(asking)[query], **columns}
     if names is not None:
         columns["name"] = np.array(names)[index]
     return columns | {
@@ -129,5 +135,7 @@ def _names(path: str, rows: int) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"'{path}' cannot be read as text: {error}.") from error
     if len(names) != rows:
-        raise InputError(f"'{path}' has {len(names)} names, but there are {rows} rows.")
+        raise InputError(
+            f"'{path}' has {count(len(names), 'name')} for {count(rows, 'row')} of the table."
+        )
     return names

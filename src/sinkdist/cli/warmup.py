@@ -117,10 +117,12 @@ def _large_grids(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
 
     import sinkdist as sd
 
-    r, c = (np.tile(x, 4) / 4 for x in X[:2].astype(float) + 1e-3 / X.shape[1])
+    r, c = (np.tile(x, 8) / 8 for x in X[:2].astype(float) + 1e-3 / X.shape[1])
     r, c = r / r.sum(), c / c.sum()
-    for metric, lams in (("sqeuclidean", (0.05, 1.0, 5.0, 100.0)), ("cityblock", (0.1, 30.0))):
-        ground = sd.Ground.grid(24, 40, metric=metric)
+    for metric, lams in (
+        ("sqeuclidean", (0.05, 1.0, 5.0, 100.0)), ("cityblock", (0.1, 30.0)), ("euclidean", (0.1,)),
+    ):  # fmt: skip
+        ground = sd.Ground.grid(40, 48, metric=metric)
         for lam in lams:
             _ = sd.solve(r, c, ground, lam=lam, tol=1e-3, max_iter=20).emd_bounds
 

@@ -1,4 +1,4 @@
-"""Reading an array from a file: .npy, .npz (dense or sparse), .csv, .parquet.
+"""Reading an array from a file: .npy, .npz (dense or sparse), .csv, .parquet, .png, .tif.
 
 The ending of the name says what a file should be, and its content has to agree. Nothing is ever
 unpickled: a file is data and cannot bring code along. Only files are judged here; whether the
@@ -21,9 +21,10 @@ import numpy.typing as npt
 
 from sinkdist.errors import InputError
 from sinkdist.files.claims import MAGIC, check_members, check_rows, claimed_dtype
-from sinkdist.files.table import read_csv
+from sinkdist.files.labels import ask_about
+from sinkdist.files.table import Table, read_csv, read_table
 
-__all__ = ["is_readable", "read"]
+__all__ = ["is_readable", "read", "read_labelled"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -44,8 +45,9 @@ def read(name: str) -> Any:
     Parameters
     ----------
     name : str
-        A .npy file (memory-mapped, so that it need not fit in memory), .npz, .csv or .parquet; an
-        array of an .npz file that holds several is named after a colon: ``file.npz:key``.
+        A .npy file (memory-mapped, so that it need not fit in memory), .npz, .csv, .parquet, .png
+        or .tif; an array of an .npz file that holds several is named after a colon:
+        ``file.npz:key``.
 
     Returns
     -------
@@ -66,13 +68,45 @@ def read(name: str) -> Any:
     reader = _READERS.get(_ending(path))
     if reader is None:
         raise InputError(
-            f"'{path}' cannot be read: its name must end in .npy, .npz, .csv or .parquet."
+            f"'{path}' cannot be read: its name must end in .npy, .npz, .csv, .parquet, .png or "
+            ".tif."
         )
     _require_content(path)
     array = _from_npz(path, key) if key is not None else reader(path)
     if 0 in array.shape:
         raise InputError(f"'{name}' holds no numbers: its shape is {tuple(array.shape)}.")
     return array
+
+
+def read_labelled(name: str, label_columns: str | None = None) -> tuple[Any, list[str] | None]:
+    """Histograms in a file, and the labels of their rows where it has any.
+
+    Parameters
+    ----------
+    name : str
+        As for `read`.
+    label_columns : str, optional
+        Columns of a .csv or .parquet file that hold labels, by heading or by number from 1, with
+        commas between them; ``"none"`` if there are none. Without it, columns that seem to hold
+        labels are an error that says so.
+    """
+    if _ending(name) not in (".csv", ".parquet"):
+        if label_columns is not None:
+            raise InputError(f"--label-column is for .csv and .parquet files, not for '{name}'.")
+        return read(name), None
+    _require_content(name)
+    table: Table
+    if _ending(name) == ".csv":
+        table = read_table(name, label_columns)
+    else:
+        from sinkdist.files.parquet import read_parquet_table
+
+        table = read_parquet_table(name, label_columns)
+    if 0 in table.values.shape:
+        raise InputError(f"'{name}' holds no numbers: its shape is {table.values.shape}.")
+    if label_columns is None and table.labels is None:
+        ask_about(name, table.values, table.heading)
+    return table.values, table.labels
 
 
 def is_readable(name: str) -> bool:
@@ -199,11 +233,21 @@ def _from_parquet(path: str) -> Array:
     return read_parquet(path)
 
 
+def _from_image(path: str) -> Array:
+    """A picture; Pillow is imported for those who have some."""
+    from sinkdist.files.images import read_image
+
+    return read_image(path)
+
+
 _READERS: dict[str, Callable[[str], Any]] = {
     ".npy": _from_npy,
     ".npz": _from_npz,
     ".csv": read_csv,
     ".parquet": _from_parquet,
+    ".png": _from_image,
+    ".tif": _from_image,
+    ".tiff": _from_image,
 }
 
 

@@ -22,8 +22,8 @@ from sinkdist.inputs.fingerprints import digest
 __all__ = ["DENSE_UP_TO", "GridCosts"]
 
 #: Bins up to which a grid is a matrix: there, or near it, solving on the matrix takes as long as
-#: without it (`benchmarks/grids.py`). Metrics without a solver of their own stay a matrix longer.
-DENSE_UP_TO = {"sqeuclidean": 800, "cityblock": 800, "euclidean": 4096}
+#: without it (`benchmarks/grids.py`).
+DENSE_UP_TO = {"sqeuclidean": 800, "cityblock": 800, "euclidean": 1600}
 _EXACT = 1 << 24  #: bins up to which the median is exact
 _SAMPLE = 10**6  #: pairs that it is taken of beyond
 #: Bytes up to which those who ask for all costs get them; solvers never do.
@@ -77,8 +77,14 @@ class GridCosts:
         return self.nbytes <= _LARGEST_MATRIX
 
     @property
+    def kind(self) -> str:
+        """The metric; where there is one axis only, Euclidean distances are cityblock ones."""
+        one_axis = sum(side > 1 for side in self.sides) <= 1
+        return "cityblock" if self.metric == "euclidean" and one_axis else self.metric
+
+    @property
     def steps(self) -> tuple[float, ...]:
-        """The cost of a step along every axis, where costs are sums over axes."""
+        """The cost of a step along every axis."""
         power = 2 if self.metric == "sqeuclidean" else 1
         return tuple(h**power / self.unit for h in self.spacing)
 

@@ -101,8 +101,8 @@ class SearchingEstimator(TransportEstimator):
             self._engine = Engine(problem, candidates, len(rows))
         queries = Histograms(rows.rows)
         search = TileSearch(self._engine.problem, queries, self._engine, Rule(count), own=own)
-        found, tally = run(search, Place(threads.count(self.workers)))
-        warn(tally, self._spec.problem.stopping, depth=6)
+        found, tally = run(search, Place(threads.count(self.workers), bool(self.verbose)))
+        warn(tally, self._spec.problem.stopping)
         return found.distances, found.indices
 
 

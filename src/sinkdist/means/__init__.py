@@ -5,7 +5,7 @@
     barycenters.py   from histograms and weights to barycentres: stages of lam, who has converged
       |-- sweeps.py      the iteration, for all barycentres of a call at once
       |-- pairing.py     which histograms belong to which barycentre
-      |-- smoothing.py   products with the kernel, as logarithms
+      |-- smoothing.py   products with the kernel, as logarithms on large grids: grid_smoothing.py
       `-- self_transport.py  the potential of a histogram transported to itself
     result.py        `Barycenter`, what `solve_barycenter` returns
 """

@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.ground import Ground
+from sinkdist.ground.gibbs import SAFE_EXPONENT
 from sinkdist.interrupts import Stop
+from sinkdist.means.grid_smoothing import worth_axes
 from sinkdist.means.pairing import Pairing, pairing_of
 from sinkdist.means.self_transport import self_objectives
 from sinkdist.means.smoothing import Smoothing, columns_of, smoothing_of
@@ -209,7 +211,8 @@ class _Search:
 def _stages(request: Request) -> list[float]:
     """Values of lam, the last of which is the one asked for."""
     lams, largest = [request.lam], request.ground.max
-    if not request.ground.gibbs(request.lam, np.dtype(np.float64)).fits:
+    by_axes = worth_axes(request.ground.pixels, request.lam)
+    if not by_axes and request.lam * largest > SAFE_EXPONENT[np.dtype(np.float64)]:
         while lams[0] * largest > _GENTLE:
             lams.insert(0, 0.5 * lams[0])
     return lams

@@ -16,6 +16,7 @@ from sinkdist.ground import Ground
 from sinkdist.ground.gibbs import Gibbs
 from sinkdist.ground.operator import KernelOperator
 from sinkdist.kernels.log_sums import log_sums
+from sinkdist.means.grid_smoothing import grid_smoothing, worth_axes
 
 __all__ = ["ByLogSums", "ByProducts", "Smoothing", "columns_of", "smoothing_of"]
 
@@ -130,6 +131,9 @@ def smoothing_of(
     ground: Ground, lam: float, dtype: np.dtype[Any], columns: Array | None = None
 ) -> Smoothing:
     """By products where the kernel fits in the dtype, or else in float64; by sums otherwise."""
+    grid = ground.pixels
+    if grid is not None and (ground.as_grid is not None or worth_axes(grid, lam)):
+        return grid_smoothing(grid, lam, dtype)
     for kind in (dtype, np.dtype(np.float64)):
         if ground.gibbs(lam, kind).fits:
             return ByProducts(ground, lam, kind, columns)
@@ -141,6 +145,8 @@ def columns_of(ground: Ground, lam: float, histograms: Array) -> Array | None:
 
     None for all: an operator without a matrix is quicker whole.
     """
+    if ground.as_grid is not None or worth_axes(ground.pixels, lam):
+        return None
     columns = np.flatnonzero(histograms.any(axis=0))
     dense = isinstance(ground.gibbs(lam, np.dtype(np.float64)), Gibbs)
     few = columns.size <= _WORTHWHILE * histograms.shape[1]

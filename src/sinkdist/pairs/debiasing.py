@@ -14,19 +14,21 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.ground import Ground
+from sinkdist.ground.grid_plan import has_plan, kernel_of
 from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.inputs.rows import Rows, masses, with_masses
 from sinkdist.kernels.exponential import gibbs_kernel
 from sinkdist.pairs.divergence import debiased, refuse, self_objective
 from sinkdist.pairs.mass_debiasing import MassDebiasing, mass_debiasing
+from sinkdist.pairs.matched import pairs_at_once
 from sinkdist.pairs.report import SHORT
+from sinkdist.pairs.self_kernel import GridSelfKernel, MatrixSelfKernel, SelfKernel
 from sinkdist.problem.problem import Problem
 from sinkdist.scale import threads
 from sinkdist.solution.reductions import weighted
 from sinkdist.solution.status import Status
 from sinkdist.solvers.bins import in_double
-from sinkdist.solvers.compiled.symmetric import symmetric_block
 from sinkdist.solvers.members import solve_pair
 from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.prepared import Prepared, Wishes
@@ -60,7 +62,7 @@ class Debiasing:
     """What turns the answers of a tile into divergences."""
 
     lam: float
-    kernel: Array | None
+    kernel: SelfKernel | None
     first: SelfTerms
     second: SelfTerms
     first_identity: Array
@@ -79,7 +81,7 @@ class Debiasing:
         halves = 0.5 * self.first.objective[i] + 0.5 * self.second.objective[j]
         equal, at_self = self.first_identity[i] == self.second_identity[j], None
         if self.kernel is not None:
-            image, scalings = self.first.dense(i) @ self.kernel, self.second.dense(j)
+            image, scalings = self.kernel.image(self.first.dense(i)), self.second.dense(j)
             product = np.einsum("kj,kj->k", *np.broadcast_arrays(image, scalings))
             at_self = product, 0.5 * (self.first.mass[i] + self.second.mass[j])
         value = debiased(np, own, halves, equal, self.lam, at_self)
@@ -96,14 +98,22 @@ def debiasing(
     """Solve the self terms of two families; refuse what has no divergence."""
     member, ground = problem.member, problem.ground
     refuse(member, ground.is_symmetric, ground.shape)
-    kernel = _kernel(ground, member.lam) if member.has_kernel else None
-    if member.any_total and kernel is not None:
-        return mass_debiasing(problem, kernel, A, B, workers)
+    if member.any_total and member.has_kernel:
+        return mass_debiasing(problem, _kernel(ground, member.lam), A, B, workers)
+    kernel = self_kernel(ground, member.lam) if member.has_kernel else None
     wishes = Wishes(kernel is not None, pairs=A.n + B.n, workers=workers, as_given=True)
     task = member.prepare(problem, wishes)
     first = _self_terms(task, kernel, A, workers)
     second = first if A is B else _self_terms(task, kernel, B, workers)
     return Debiasing(member.lam, kernel, first, second, *identities(A, B))
+
+
+def self_kernel(ground: Ground, lam: float) -> SelfKernel:
+    """The kernel of self terms: on a large grid without a matrix."""
+    grid = ground.as_grid
+    if grid is not None and has_plan(grid, lam):
+        return GridSelfKernel(kernel_of(grid, lam), grid.sides)
+    return MatrixSelfKernel(_kernel(ground, lam))
 
 
 def _kernel(ground: Ground, lam: float) -> Array:
@@ -122,7 +132,7 @@ def _kernel(ground: Ground, lam: float) -> Array:
 
 
 def _self_terms(
-    task: Prepared, kernel: Array | None, family: Histograms, workers: int
+    task: Prepared, kernel: SelfKernel | None, family: Histograms, workers: int
 ) -> SelfTerms:
     """Every histogram of a family with mass against itself, in blocks on threads."""
     n = family.n
@@ -144,17 +154,20 @@ def _self_terms(
             start = family.rows.indptr
             scalings[start[index[0]] : start[index[-1] + 1]] = U[R > 0.0]
 
-    blocks = (full[k : k + _AT_ONCE] for k in range(0, full.size, _AT_ONCE))
+    size = min(_AT_ONCE, pairs_at_once(task.ground))
+    blocks = (full[k : k + size] for k in range(0, full.size, size))
     threads.run(blocks, work, workers, task.stop)
     if kernel is None:
         return terms
     return replace(terms, scalings=with_masses(family.rows, scalings))
 
 
-def _penalised(task: Prepared, kernel: Array, R: Array, index: Array, terms: SelfTerms) -> Array:
+def _penalised(
+    task: Prepared, kernel: SelfKernel, R: Array, index: Array, terms: SelfTerms
+) -> Array:
     """The symmetric fixed point; ordinary pairs where the kernel is none that it suits."""
     lam, half = task.member.lam, 0.5 * task.ground.diagonal
-    found = symmetric_block(kernel, R, task.tol)
+    found = kernel.fixed_points(R, task.tol, task.stop)
     U, mass = found.U, found.mass
     terms.error[index] = found.error
     for k in np.flatnonzero(~(found.error <= task.tol)):
@@ -164,7 +177,7 @@ def _penalised(task: Prepared, kernel: Array, R: Array, index: Array, terms: Sel
         chosen = slice(None) if bins is None else bins
         U[k] = 0.0  # the mean of both potentials: the dual is concave, so it can only gain
         U[k, chosen] = np.exp(lam * (0.5 * (outcome.f + outcome.g) - half[chosen]))
-        mass[k] = U[k] @ kernel @ U[k]
+        mass[k] = kernel.image(U[k : k + 1])[0] @ U[k]
     terms.objective[index] = self_objective(np, U, half, R, mass, lam)
     terms.mass[index] = mass
     return U

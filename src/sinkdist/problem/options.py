@@ -13,8 +13,9 @@ from typing import Any
 
 __all__ = ["Options", "about", "deciding", "documented"]
 
-_PAIRS = ("solve", "distance", "pairwise", "neighbors")
+_PAIRS = ("solve", "distance", "pairwise", "estimate", "neighbors")
 _ALL = (*_PAIRS, "divergence")
+_WATCHED = tuple(verb for verb in _ALL if verb != "estimate")
 _SEARCH = ("neighbors",)
 _STORED = ("pairwise", "neighbors")
 _MEANS = ("barycenter", "solve_barycenter")
@@ -58,8 +59,8 @@ class Options:
         default=None,
         metadata=about(
             "The paper's lambda: the larger, the closer to the exact distance; inf is the "
-            "exact distance, 0 the independence table. 9 is a common choice with a scaled "
-            "ground.",
+            "exact distance, 0 the independence table. 9/median, which is 9 divided by the median "
+            "cost, is a common choice.",
             verbs=(*_ALL, "path", *_MEANS),
             decides=True,
             flag="--lam",
@@ -89,7 +90,7 @@ class Options:
         metadata=about(
             "Hold marginals by a penalty instead of exactly, so that total masses may differ: one "
             "number, or a pair for rows and columns; inf holds a side exactly. With lam or reg.",
-            verbs=("solve", "distance", "pairwise", "divergence"),
+            verbs=("solve", "distance", "pairwise", "estimate", "divergence"),
             decides=True,
             flag="--mass-penalty",
         ),
@@ -172,7 +173,7 @@ class Options:
         metadata=about(
             "The Sinkhorn divergence instead, which is 0 for equal histograms; barycentres under "
             "it are not blurred.",
-            verbs=("pairwise", *_MEANS),
+            verbs=("pairwise", "estimate", *_MEANS),
             decides=True,
             defaults=dict.fromkeys(_MEANS, True),
         ),
@@ -186,7 +187,7 @@ class Options:
         metadata=about(
             "Show pairs done, pairs per second and the time left; or a function of Progress "
             "records.",
-            verbs=_ALL,
+            verbs=_WATCHED,
             flag="--progress",
         ),
     )

@@ -10,6 +10,7 @@ from sinkdist.inputs import histograms
 from sinkdist.inputs.array_context import is_on_device
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.inputs.messages import not_a_family
+from sinkdist.inputs.named_options import named_options
 from sinkdist.pairs.reading import check_flags, read_problem
 from sinkdist.pairs.report import warn
 from sinkdist.problem.options import Options
@@ -55,12 +56,13 @@ class Index:
     array([[1]])
     """
 
+    @named_options
     def __init__(
         self,
         Y: Any,
         ground: Any,
         *,
-        lam: float | None = None,
+        lam: float | str | None = None,
         reg: float | None = None,
         alpha: float | None = None,
         tol: float | None = None,
@@ -166,7 +168,7 @@ class Index:
         queries = read_queries(X, "X", engine.problem, engine.problem.ground.shape[0])
         search = TileSearch(engine.problem, queries, engine, rule, own=False)
         found, tally = run(search, Place(threads.count(workers), progress))
-        warn(tally, engine.problem.stopping, depth=4)
+        warn(tally, engine.problem.stopping)
         return found
 
 

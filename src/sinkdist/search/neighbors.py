@@ -35,6 +35,8 @@ class Neighbors:
         The bounds that ruled out the other rows.
     searched : int
         Rows of the family.
+    query_labels, labels : pandas.Index or None
+        Of the queries and of the rows that were searched, where they came as DataFrames.
 
     Examples
     --------
@@ -51,6 +53,37 @@ class Neighbors:
     solved: Array
     bounds: tuple[str, ...]
     searched: int
+    query_labels: Any = None
+    labels: Any = None
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame with one row for each neighbour, by label where rows have labels.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import sinkdist as sd
+        >>> X = pd.DataFrame([[1, 0, 0], [0, 1, 0], [0, 0, 1]], index=["red", "green", "blue"])
+        >>> found = sd.neighbors(X, ground=sd.Ground.grid(3), k=1, lam=float("inf"))
+        >>> print(found.to_frame().to_string(index=False))
+        query  rank neighbour  distance  proven
+          red     1     green       1.0    True
+        green     1       red       1.0    True
+         blue     1     green       1.0    True
+        """
+        import pandas as pd
+
+        query, rank = np.nonzero(self.indices >= 0)
+        index = self.indices[query, rank]
+        return pd.DataFrame(
+            {
+                "query": query if self.query_labels is None else self.query_labels[query],
+                "rank": rank + 1,
+                "neighbour": index if self.labels is None else self.labels[index],
+                "distance": self.distances[query, rank],
+                "proven": self.proven[query, rank],
+            }
+        )
 
     def to_graph(self, symmetric: bool = False) -> Any:
         """A CSR array, one row for each query: distances in the columns of its neighbours.

@@ -1,4 +1,4 @@
-"""Certificates of one pair on a grid without a matrix, where costs are sums over axes.
+"""Certificates of one pair on a grid without a matrix.
 
 The same bounds as in `certificates`, from what a `GridPlan` answers: sums of rows and columns,
 costs, and distance transforms. The plan of potentials ``f, g`` is ``diag(m) A``, with the rows of
@@ -6,9 +6,10 @@ costs, and distance transforms. The plan of potentials ``f, g`` is ``diag(m) A``
 
 Margins. Sums over bins are pairwise (NumPy's), sums over windows have at most ``n`` terms, and
 every plan here is made of the same weights, so its rows, columns and cost are those of one matrix
-up to `_unit`. What that leaves out of a coupling is repaired at no more than the largest cost. A
-distance transform drops a source only if others are as good up to rounding; at most ``n`` times on
-a line.
+up to `_unit`; under Euclidean distances sums have an error of their own, which is part of it. What
+that leaves out of a coupling is repaired at no more than the largest cost. A
+distance transform (`grid_transforms`) drops a source only if others are as good up to rounding; at
+most ``n`` times on a line.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ import math
 import numpy as np
 
 from sinkdist.ground.grid import GridCosts
-from sinkdist.ground.grid_plan import GridPlan, kernel_of
+from sinkdist.ground.grid_plan import GridPlan, kernel_of, plan_of
 from sinkdist.solution.certificates import Measures
+from sinkdist.solution.grid_transforms import largest_height, least_costs, stretch
 
-__all__ = ["bracket_on_grid", "least_costs", "mean_cost", "measure_independence", "measure_on_grid"]
+__all__ = ["bracket_on_grid", "mean_cost", "measure_independence", "measure_on_grid"]
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
@@ -33,7 +35,7 @@ def measure_on_grid(
 ) -> Measures:
     """All certificates; ``f, g`` are -inf on bins without mass."""
     phi, psi, r, c = (x.reshape(grid.sides) for x in (lam * f, lam * g, r, c))
-    plan = GridPlan.of(psi, kernel_of(grid, lam))
+    plan = plan_of(psi, kernel_of(grid, lam))
     m = np.exp(phi + plan.log_sums)
     columns, exponents = plan.spread(m), plan.exponents()[1]
     value, total = float(np.vdot(m, exponents)) / lam, float(m.sum())
@@ -74,7 +76,9 @@ def bracket_on_grid(
 
 
 def mean_cost(grid: GridCosts, r: Array, c: Array) -> float:
-    """``r^T M c``: a sum over axes of a form in the marginals."""
+    """``r^T M c``: a sum over axes of a form in the marginals, or a convolution."""
+    if grid.kind == "euclidean":
+        return float(np.vdot(grid.mean_costs(r.reshape(1, -1))[0], c))
     total = 0.0
     for axis, (side, step) in enumerate(zip(grid.sides, grid.steps, strict=True)):
         others = tuple(a for a in range(r.ndim) if a != axis)
@@ -84,25 +88,10 @@ def mean_cost(grid: GridCosts, r: Array, c: Array) -> float:
     return total
 
 
-def least_costs(grid: GridCosts, potential: Array) -> Array:
-    """``min_i (M_ij - f_i)`` for every pixel ``j``, where ``f_i`` may be -inf."""
-    from sinkdist.kernels.grid.cityblock import least_distances
-    from sinkdist.kernels.grid.transforms import least_squares
-
-    least = least_squares if grid.metric == "sqeuclidean" else least_distances
-    found = -potential.reshape(grid.sides)
-    for step in reversed(grid.steps):
-        n = found.shape[-1]
-        flat = np.ascontiguousarray(found).reshape(-1, n)
-        out = np.empty((n, len(flat)))
-        least(flat, step, 0, len(flat), out)
-        found = out.reshape(n, *found.shape[:-1])
-    return found
-
-
 def _unit(grid: GridCosts) -> float:
     """The relative rounding of sums over windows, axes and bins."""
-    return _EPS * (sum(grid.sides) + 4.0 * math.log2(grid.bins + 1.0) + 64.0)
+    own = 8.0 * kernel_of(grid, 1.0).rounding
+    return own + _EPS * (sum(grid.sides) + 4.0 * math.log2(grid.bins + 1.0) + 64.0)
 
 
 def _coupling(
@@ -158,10 +147,10 @@ def _dual_value(grid: GridCosts, f: Array, r: Array, c: Array) -> float:
     centre = _weighted(r, f)
     f = np.where(r > 0.0, f - centre, -np.inf)
     g = least_costs(grid, f)
-    largest = float(np.abs(f[r > 0.0]).max()) + grid.max
+    largest = float(np.abs(f[r > 0.0]).max()) + largest_height(grid)
     dropped = 16.0 * _EPS * sum(grid.sides) * largest
     sums = _unit(grid) * (_weighted(r, np.abs(f)) + _weighted(c, np.abs(g)))
-    return _weighted(r, f) + _weighted(c, g) - dropped - sums
+    return (_weighted(r, f) + _weighted(c, g)) / stretch(grid) - dropped - sums
 
 
 def _log(x: Array) -> Array:

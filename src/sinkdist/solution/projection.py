@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from sinkdist.errors import InputError
 from sinkdist.ground.grid import GridCosts
-from sinkdist.ground.grid_plan import GridPlan, kernel_of
+from sinkdist.ground.grid_plan import kernel_of, plan_of
 from sinkdist.inputs.arrays import real_array
 from sinkdist.solution.plans import SparsePlan
 
@@ -36,7 +36,7 @@ def projected(pieces: Iterable[SparsePlan], rows: int, places: Array) -> Array:
 
 def projected_on_grid(grid: GridCosts, lam: float, g: Array, r: Array, places: Array) -> Array:
     """The same for a potential on a large grid."""
-    plan = GridPlan.of((lam * g).reshape(grid.sides), kernel_of(grid, lam))
+    plan = plan_of((lam * g).reshape(grid.sides), kernel_of(grid, lam))
     means = [plan.average(column.reshape(grid.sides)).ravel() for column in places.T]
     return np.where((r > 0.0)[:, None], np.stack(means, axis=-1), np.nan)
 

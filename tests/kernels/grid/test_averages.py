@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from sinkdist.ground.grid_plan import GridPlan, Kernel
+from sinkdist.ground.grid_plan import Kernel, plan_of
 
 CASES = {
     "line": ((40,), (0.3,)),
@@ -17,17 +17,21 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("steep", [1.0, 50.0])
-@pytest.mark.parametrize("metric", ["sqeuclidean", "cityblock"])
+@pytest.mark.parametrize("metric", ["sqeuclidean", "cityblock", "euclidean"])
 def test_all_answers_are_those_of_one_plan(name, steep, metric):
     shape, sharpness = CASES[name]
     rng = np.random.default_rng(3)
     psi = rng.normal(size=shape) * steep
     psi[rng.random(shape) < 0.3] = -np.inf
     places = np.stack(np.unravel_index(np.arange(psi.size), shape), -1)
-    power = 2.0 if metric == "sqeuclidean" else 1.0
-    costs = (np.array(sharpness) * np.abs(places[:, None] - places) ** power).sum(-1)
+    apart, sharp = np.abs(places[:, None] - places), np.array(sharpness)
+    costs = {
+        "sqeuclidean": lambda: (sharp * apart**2.0).sum(-1),
+        "cityblock": lambda: (sharp * apart).sum(-1),
+        "euclidean": lambda: np.sqrt(((sharp * apart) ** 2.0).sum(-1)),
+    }[metric]()
     rows = softmax(psi.ravel() - costs, axis=1)
-    plan = GridPlan.of(psi, Kernel(metric, sharpness))
+    plan = plan_of(psi, Kernel(metric, sharpness))
     v, m, share = rng.normal(size=shape), rng.random(shape), rng.random(shape)
     for found, wanted in (
         (plan.average(v), rows @ v.ravel()),
@@ -40,7 +44,7 @@ def test_all_answers_are_those_of_one_plan(name, steep, metric):
     np.testing.assert_allclose(np.vdot(plan.average(v), m), np.vdot(v, plan.spread(m)), rtol=1e-12)
 
 
-@pytest.mark.parametrize("metric", ["sqeuclidean", "cityblock"])
+@pytest.mark.parametrize("metric", ["sqeuclidean", "cityblock", "euclidean"])
 def test_lines_may_be_done_in_any_pieces(metric):
     rng = np.random.default_rng(0)
     psi, m = rng.normal(size=(20, 30)), rng.random((20, 30))
@@ -50,7 +54,7 @@ def test_lines_may_be_done_in_any_pieces(metric):
             work(start, min(start + 7, lines))
 
     kernel = Kernel(metric, (0.3, 0.4))
-    whole, pieces = GridPlan.of(psi, kernel), GridPlan.of(psi, kernel, in_pieces)
+    whole, pieces = plan_of(psi, kernel), plan_of(psi, kernel, in_pieces)
     np.testing.assert_array_equal(whole.log_sums, pieces.log_sums)
     np.testing.assert_array_equal(whole.spread(m), pieces.spread(m))
     np.testing.assert_array_equal(whole.average(m), pieces.average(m))

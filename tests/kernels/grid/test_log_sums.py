@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from sinkdist.ground.grid_plan import GridPlan, Kernel, log_sum
+from sinkdist.ground.grid_plan import Kernel, log_sum, plan_of
 from sinkdist.kernels.grid.log_sums import table_of
 
 SHARPNESS = (1e-5, 0.01, 0.3, 1.0, 2.5, 7.0, 30.0, 3e3)
@@ -55,7 +55,7 @@ def test_axes_one_after_another(shape):
     wanted = logsumexp(phi.ravel() - costs, axis=1).reshape(shape)
     kernel = Kernel("sqeuclidean", sharpness)
     np.testing.assert_allclose(log_sum(phi, kernel), wanted, rtol=1e-13, atol=1e-13)
-    np.testing.assert_array_equal(GridPlan.of(phi, kernel).log_sums, log_sum(phi, kernel))
+    np.testing.assert_array_equal(plan_of(phi, kernel).log_sums, log_sum(phi, kernel))
 
 
 def test_the_table_is_even_and_without_denormals():

@@ -8,6 +8,7 @@ windows      which sources matter to a run of targets, when costs are squared di
 log_sums     log-sum-exp along lines, and the weights it is made of
 averages     means of anything under these weights, and the adjoint
 toeplitz     the inner loops of both
+tiles        sums of tiles from their Fourier transforms, when costs are Euclidean distances
 cityblock    the same under cityblock distances, by recursions
 transforms   least costs along lines: exact distance transforms
 """

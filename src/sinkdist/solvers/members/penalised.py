@@ -25,6 +25,8 @@ __all__ = ["Penalised"]
 
 _FLOAT64 = np.dtype(np.float64)
 _FEW_MOVES = 1 << 18  #: between bins with mass: a matrix of them is solved sooner than a large grid
+_FEW_IF_NARROW = 1 << 24  #: the same under Euclidean distances where the kernel is narrow
+_NARROW = 1.0  #: lam times the cost of a step, from which it is
 _LARGE_KERNEL = 1 << 19  #: entries from which a kernel is built on threads
 
 
@@ -66,7 +68,7 @@ class Penalised(Member):
         return {"gibbs": gibbs, "block_gibbs": block_gibbs}
 
     def needs_matrix(self, task: Prepared) -> bool:
-        """Not on large grids under squared distances."""
+        """Not on large grids."""
         return not has_plan(task.ground.as_grid, self.lam)
 
     def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
@@ -74,7 +76,9 @@ class Penalised(Member):
         grid = task.ground.as_grid
         if grid is None or self.needs_matrix(task):
             return Member.solve_pair(self, task, r, c)
-        if np.count_nonzero(r) * np.count_nonzero(c) <= _FEW_MOVES:
+        narrow = grid.kind == "euclidean" and self.lam * min(grid.steps) > _NARROW
+        few = _FEW_IF_NARROW if narrow else _FEW_MOVES
+        if np.count_nonzero(r) * np.count_nonzero(c) <= few:
             return solve_on_part(task, r, c)
         grid_solve = grid_pair.to_tolerance if task.iterations is None else grid_pair.algorithm1
         with on_threads(task.workers, grid.bins) as run:

@@ -18,7 +18,8 @@ __all__ = ["Level", "levels_of", "refined"]
 Array = npt.NDArray[Any]
 
 _SMALLEST = 16  #: pixels along an axis that are not halved any more
-_BLUR = 0.5  #: lam times the cost of a step, at most, where there is a finer grid
+#: lam times the cost of a step, at most, where there is a finer grid.
+_BLUR = {"sqeuclidean": 0.5, "cityblock": 1.0, "euclidean": 1.0}
 _EVEN = 2.0  #: axes whose steps cost less than this many times the least are halved together
 
 
@@ -46,7 +47,7 @@ class Level:
 
     def sharpest(self) -> float:
         """The largest lam at which this grid resolves the kernel."""
-        return _BLUR / max(self.steps)
+        return _BLUR[self.metric] / max(self.steps)
 
 
 def levels_of(finest: Level) -> list[Level]:

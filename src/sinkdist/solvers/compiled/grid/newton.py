@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.ground.grid_plan import GridPlan, Kernel, Run, log_sum
+from sinkdist.ground.grid_plan import GridPlan, Kernel, Run, log_sum, plan_of
 from sinkdist.interrupts import Stop
 from sinkdist.solvers.compiled.grid.preconditioner import Cosines, Preconditioner
 
@@ -131,7 +131,7 @@ def _swept(at: Target, psi: Array, sweeps: int) -> tuple[Array, int]:
 
 def state_at(at: Target, psi: Array, reads: int) -> State:
     """The plan of a potential, and how far its columns are off."""
-    plan = GridPlan.of(psi, at.kernel, at.run)
+    plan = plan_of(psi, at.kernel, at.run)
     columns = plan.spread(at.r)
     return State(psi, plan, columns, float(np.abs(columns - at.c).sum()), reads + 1)
 

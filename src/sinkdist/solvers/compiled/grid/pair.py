@@ -5,11 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from sinkdist.ground.grid import GridCosts
-from sinkdist.ground.grid_plan import GridPlan, Run, log_sum
+from sinkdist.ground.grid_plan import Run, log_sum, plan_of
 from sinkdist.kernels.compiled import Array
 from sinkdist.solvers.compiled.grid.levels import Level
-from sinkdist.solvers.compiled.grid.newton import Target, column_update, row_potential
+from sinkdist.solvers.compiled.grid.newton import (
+    State,
+    Target,
+    column_update,
+    row_potential,
+    state_at,
+)
 from sinkdist.solvers.compiled.grid.solve import coarse_to_fine, target_of
+from sinkdist.solvers.compiled.grid.symmetric import fixed_point
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, RUNNING
 from sinkdist.solvers.outcome import (
     ALGORITHM1,
@@ -25,30 +32,39 @@ from sinkdist.solvers.prepared import Prepared
 __all__ = ["algorithm1", "to_tolerance"]
 
 _EPS = 2.0**-52
-RAN = {"sqeuclidean": NEWTON, "cityblock": RELAXED}  #: what solves a pair on each grid
+_OWN_TOL = 0.5  #: of the tolerance: the error of a symmetric plan, before its rows are made exact
+RAN = {
+    "sqeuclidean": NEWTON,
+    "cityblock": RELAXED,
+    "euclidean": RELAXED,
+}  #: what solves a pair on each grid
 
 
 def to_tolerance(task: Prepared, grid: GridCosts, run: Run, r: Array, c: Array) -> Outcome:
     """Coarse to fine with Newton's method; plain sweeps where these were asked for."""
     lam, tol = task.member.lam, task.tol
     r, c = (np.array(x, order="C").reshape(grid.sides) for x in (r, c))  # may be read-only
-    level = Level(r, c, grid.metric, grid.steps)
-    if task.solver.fallback == "newton":
+    level = Level(r, c, grid.kind, grid.steps)
+    equal = _equal_pair(level, task, run) if np.array_equal(r, c) else None
+    if equal is not None:
+        target, state = equal
+        psi, plan, error, reads, ran = state.psi, state.plan, state.error, state.reads, LOG
+    elif task.solver.fallback == "newton":
         state, target = coarse_to_fine(level, lam, tol, task.max_iter, run, task.stop)
         psi, plan, error, reads, ran = (
             state.psi,
             state.plan,
             state.error,
             state.reads,
-            RAN[grid.metric],
+            RAN[grid.kind],
         )
     else:
         target = target_of(level, lam, run, task.stop)
         psi, reads = _sweeps(target, tol, task.max_iter)
-        plan, ran = GridPlan.of(psi, target.kernel, run), LOG
+        plan, ran = plan_of(psi, target.kernel, run), LOG
         error = float(np.abs(plan.spread(r) - c).sum())
     phi = target.log_r - plan.log_sums
-    error += _rounding(r, c, phi, psi)
+    error += _rounding(r, c, phi, psi) + target.kernel.rounding
     value = float(np.vdot(r, plan.exponents()[1])) / lam
     act = CONVERGED if error <= tol else RUNNING if reads >= task.max_iter else HANDED_OVER
     return _outcome(value, error, reads, STATUS_OF[act], ran, phi, psi, lam)
@@ -59,14 +75,15 @@ def algorithm1(task: Prepared, grid: GridCosts, run: Run, r: Array, c: Array) ->
     lam, steps = task.member.lam, task.iterations
     assert steps is not None
     r, c = (np.array(x, order="C").reshape(grid.sides) for x in (r, c))  # may be read-only
-    target = target_of(Level(r, c, grid.metric, grid.steps), lam, run, task.stop)
+    target = target_of(Level(r, c, grid.kind, grid.steps), lam, run, task.stop)
     phi = np.where(r > 0.0, np.log(np.count_nonzero(r)), -np.inf)
     for _ in range(steps):
         task.stop.check()
         phi = row_potential(target, target.log_c + column_update(target, phi))
-    plan = GridPlan.of(phi, target.kernel, run)  # of the columns: costs are symmetric
+    plan = plan_of(phi, target.kernel, run)  # of the columns: costs are symmetric
     psi = target.log_c - plan.log_sums
     error = float(np.abs(plan.spread(c) - r).sum()) + _rounding(r, c, phi, psi)
+    error += target.kernel.rounding
     value = float(np.vdot(c, plan.exponents()[1])) / lam
     return _outcome(value, error, steps, STATUS_FIXED, ALGORITHM1, phi, psi, lam)
 
@@ -83,6 +100,14 @@ def _sweeps(at: Target, tol: float, limit: int) -> tuple[Array, int]:
             return psi, made
         psi = new
     return psi, limit
+
+
+def _equal_pair(level: Level, task: Prepared, run: Run) -> tuple[Target, State] | None:
+    """A histogram against itself, where the symmetric fixed point is reached."""
+    target = target_of(level, task.member.lam, run, task.stop, task.tol)
+    found = fixed_point(level.r, target.kernel, _OWN_TOL * task.tol, task.stop, run)
+    state = state_at(target, found.phi, found.sweeps)
+    return (target, state) if state.error <= task.tol and state.reads <= task.max_iter else None
 
 
 def _rounding(r: Array, c: Array, phi: Array, psi: Array) -> float:

@@ -1,13 +1,16 @@
-"""Over-relaxed sweeps for one lam on one grid: for cityblock distances.
+"""Over-relaxed sweeps for one lam on one grid: for cityblock and Euclidean distances.
 
-Their sweeps are cheap, four multiplications for a pixel and an axis, and their plans are far from
-any smooth kernel that Newton's systems could be preconditioned with. When to relax, and by how
-much, is decided as for every other pair (`compiled.relaxation`).
+Their sweeps are cheap, four multiplications for a pixel and an axis or two Fourier transforms, and
+their plans are far from any smooth kernel that Newton's systems could be preconditioned with. When
+to relax, and by how much, is decided as for every other pair (`compiled.relaxation`). Where
+accurate sums are dearer, sweeps have no more accuracy than they need; what they end at is judged by
+accurate ones.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,11 +31,14 @@ __all__ = ["converge"]
 
 Array = npt.NDArray[Any]
 
+_NOTICED = 0.01  #: of the tolerance: the error of sums
 _SAFE = 600.0  #: exponents of the kernel, and of potentials, whose sums do not underflow
 
 
 def converge(at: Target, psi: Array, tol: float, limit: int) -> State:
     """Sweeps until the error is at most ``tol``, or ``limit`` of them are made."""
+    exact, at = at, _loosened(at, tol)
+    tol -= at.kernel.rounding
     policy = np.empty(FIELDS)
     begin(policy)
     some, others = _pixels(at.r), _pixels(at.c)
@@ -49,12 +55,18 @@ def converge(at: Target, psi: Array, tol: float, limit: int) -> State:
         if decide(policy, error, tol, FOREVER) == CONVERGED:
             break
         v = target if omega == 1.0 else v + omega * (target - v)
-    return state_at(at, _placed(v, others), made)
+    return state_at(exact, _placed(v, others), made)
+
+
+def _loosened(at: Target, tol: float) -> Target:
+    """The same pair, with sums that are as accurate as the tolerance makes it worth."""
+    error = max(at.kernel.error, _NOTICED * tol)
+    return replace(at, kernel=at.kernel._replace(error=error))
 
 
 def _log_product(at: Target, x: Array, some: Any) -> Array:
     """``log(K exp(x))`` for log scalings on some pixels; by plain sums where these are safe."""
-    metric, sharpness = at.kernel
+    metric, sharpness, _ = at.kernel
     top = float(x.max())
     reach = sum(s * (n - 1) for s, n in zip(sharpness, at.r.shape, strict=True))
     if metric != "cityblock" or reach > _SAFE or top - float(x.min()) > _SAFE:
