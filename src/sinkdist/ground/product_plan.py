@@ -2,7 +2,8 @@
 
 Where the kernel is wide, most sources of a line matter to every target, and a product with the
 whole line is quicker than windows of it (`separable_plan`). Scalings are in the unit of the
-largest; sums must be so large that what underflows does not show beside them, else there is no such plan.
+largest; sums must be so large that what underflows does not show beside them, else there is no such
+plan.
 """
 
 from __future__ import annotations
