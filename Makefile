@@ -14,25 +14,29 @@ BIN := $(VENV)/bin
 PROJECTS := pyproject.toml reproduction/pyproject.toml
 # There are two distributions: sinkdist, and sinkdist-paper in reproduction/ with the demo and the
 # paper's figures. Their sources are installed in place: editing them needs no new install.
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip install --disable-pip-version-check
 ifdef CI
-PIP += --no-input --progress-bar off
+PIP += --quiet --no-input --progress-bar off
 PYTEST_CI := --durations=10
 endif
 PYTEST := $(BIN)/python -m pytest $(PYTEST_CI)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo paper test test-all test-arrays test-nojit fuzz fuzz-short lint format bench clean
+.PHONY: help demo paper docs test test-all test-arrays test-nojit fuzz fuzz-short lint format bench clean
 
 help:  ## say what each target does
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.paper  ## compare 1,797 handwritten digits with each other, and draw their neighbours
+demo: $(VENV)/.paper  ## which of 1,600 dictionary definitions mean alike, and what moves between digits
 	$(BIN)/sinkdist demo
 
 paper: $(VENV)/.paper  ## run a small version of the paper's experiments, and write a report
 	$(BIN)/sinkdist reproduce all --quick
+
+docs: $(VENV)/.docs  ## build the documentation site with its gallery into build/docs, and open it in a browser
+	$(BIN)/python -m sphinx -b html -E -W --keep-going docs build/docs
+	$(PYTEST) tests/behaviour/test_site.py
 
 test: $(VENV)/.test  ## run the tests, without the slow ones
 	$(PYTEST) -n $(WORKERS) -m "not slow"
@@ -69,7 +73,7 @@ bench: $(VENV)/.bench  ## measure against other packages (a large download at fi
 	$(BIN)/python -m benchmarks
 
 clean:  ## remove everything that was made here
-	rm -rf $(VENV) build dist sinkdist-demo sinkdist-paper .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz
+	rm -rf $(VENV) build dist docs/_generated docs/benchmarks docs/gallery docs/sg_execution_times.rst sinkdist-demo sinkdist-paper .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .fuzz
 	find src tests reproduction benchmarks -type d -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 $(BIN)/python:
@@ -88,6 +92,10 @@ $(VENV)/.test: $(PROJECTS) | $(BIN)/python
 # Pinned: the newest torch may come as a build for graphics cards, which is gigabytes.
 $(VENV)/.arrays: pyproject.toml | $(BIN)/python
 	$(PIP) --editable ".[test,torch,jax]" torch==2.13.0
+	@touch $@
+
+$(VENV)/.docs: $(PROJECTS) docs/requirements.txt | $(BIN)/python
+	$(PIP) --editable ".[test]" --editable ./reproduction --requirement docs/requirements.txt
 	@touch $@
 
 $(VENV)/.lint: $(PROJECTS) | $(BIN)/python

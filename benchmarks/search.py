@@ -4,7 +4,8 @@ The family are the 60,000 training digits on 20 x 20 (Euclidean costs), queries 
 and the 7,674 documents of R8 (GloVe vectors), of which every so many-th is a query. Brute force is
 our own solver on a sample of pairs, timed before and after the search in the same run; POT's is a
 loop over `ot.emd2`. Prefetch and prune is what gensim's users do: order by the distance of mean
-vectors, then solve all whose relaxed bound is below the k-th best distance.
+vectors, then solve all whose relaxed bound is below the k-th best distance. `search_peers` has the
+approximate ways, pynndescent and FAISS, and what they miss.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 
 from benchmarks import machine
 from benchmarks.problems import Array, mnist
+from benchmarks.search_peers import compare_faiss, compare_pynndescent
 from benchmarks.table import Row, Section, markdown, seconds
 from benchmarks.timing import CORES
 from sinkdist_paper.data import centred
@@ -177,7 +179,12 @@ def measure_case(case: Case, quick: bool) -> tuple[list[Row], list[str]]:
         count, spent = prune(case, documents()[1])
         rows.append(Row(case.name, PRUNE, took, count * pair + spent))
         remarks.append(f"R8, prefetch and prune: {count:.0f} pairs solved for a query.")
+        features, asked = (np.asarray(x @ documents()[1]) for x in (case.rows, case.queries))
+        remarks += compare_faiss("R8", found.indices, features, asked, K)
     if case.name == "MNIST, exact":
+        at = np.indices((20, 20)).reshape(2, -1).T
+        remarks += compare_faiss("MNIST", found.indices, case.rows @ at, case.queries @ at, K)
+        remarks += compare_pynndescent(case.rows, case.queries, case.ground, K)
         hours = took * n / CORES / 3600
         remarks.append(
             f"The exact {K}-nearest-neighbour graph of all {n:,} digits would take {hours:.2f} h "
@@ -199,7 +206,6 @@ def measure(quick: bool = False) -> Section:
         rows += more
         remarks += said
         print(*said, sep="\n", flush=True)
-    remarks.append("Not installed here, so not compared: pynndescent, FAISS.")
     return Section("search", TITLE, tuple(rows), tuple(remarks))
 
 
@@ -214,7 +220,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="ten queries; not written")
     quick = parser.parse_args().quick
     date = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d")
-    packages = ", ".join(f"{name} {machine.version(name)}" for name in ("numpy", "numba", "POT"))
+    packages = ", ".join(
+        f"{name} {machine.version(name)}"
+        for name in ("numpy", "numba", "POT", "pynndescent", "faiss-cpu")
+    )
     where = f"{date}, commit {machine.commit()}, {machine.processor()}, {CORES} cores"
     text = f"# Nearest neighbours\n\n{where}. {packages}.\n\n" + markdown(measure(quick))
     print(text)

@@ -47,8 +47,8 @@ def cases():
     bump = np.exp(-0.5 * ((np.arange(40) - 3) / 1.5) ** 2)
     bump /= bump.sum()
     return [
-        Case("two digits, λ = 9 / median", digit(0), digit(6), grid.matrix, grid.median / 9),
-        Case("two other digits, the same λ", digit(1), digit(7), grid.matrix, grid.median / 9),
+        Case("two digits, lam = 9 / median", digit(0), digit(6), grid.matrix, grid.median / 9),
+        Case("two other digits, the same lam", digit(1), digit(7), grid.matrix, grid.median / 9),
         Case("zero bins, small reg", bump * (bump > 1e-3) / (bump * (bump > 1e-3)).sum(),
              np.eye(40)[30], line, 1.2e-3),
         Case("large costs, max(M) / reg = 19,000", r, c, 1900 * line, 0.1),
@@ -77,6 +77,7 @@ def ask_sinkdist(case):
     """Our number with what it says about itself, or the error."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", sd.ScaleWarning)  # large costs are meant
         try:
             s = sd.solve(case.r, case.c, case.M, reg=case.reg, max_iter=case.max_iter)
         except sd.InputError as error:

@@ -236,6 +236,7 @@ def solved(r, c, M, **options):
     """`solve` with its promise checked: a warning exactly when a pair stopped short, never NaN."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", sd.ScaleWarning)
         s = sd.solve(r, c, M, **options)
     kinds = [w.category for w in caught]
     status = np.atleast_1d(s.status)

@@ -1,196 +1,202 @@
-"""The demo: its neighbours and mistakes, its choice of images, its picture and its words."""
+"""The demo: its table, its votes, its examples, its pictures and its words."""
 
 import io
 import json
+from importlib.resources import files
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgba
-from matplotlib.patches import Rectangle
 from rich.console import Console
 
 import sinkdist as sd
-from sinkdist import classic
-from sinkdist_paper.demo import digits as source
-from sinkdist_paper.demo import main, picture, report
-from sinkdist_paper.demo.neighbours import SHOWN, Queries, Ranking, chance_gap, choose_queries, rank
+from sinkdist_paper.demo import (
+    definitions as source,
+)
+from sinkdist_paper.demo import (
+    digit_pictures,
+    digits,
+    examples,
+    main,
+    report,
+    rivals,
+    word_picture,
+)
 
-LABELS = np.arange(200) % 10
+TABLE = source.load()
 
 
 def ranking(wrong=(), name="one", n=200):
-    """A ranking whose first neighbours are wrong for the images listed."""
+    """A ranking that is wrong for the rows listed."""
     mistakes = np.zeros(n, dtype=bool)
     mistakes[list(wrong)] = True
-    nearest = (np.arange(n)[:, None] + 10 * np.arange(1, SHOWN + 1)) % n
-    nearest[mistakes, 0] += 1
-    return Ranking(name, "bins", 1.0, nearest % n, mistakes)
+    return rivals.Ranking(name, "bins", 1.0, np.zeros((n, 5), int), mistakes)
 
 
-def test_digits_are_histograms_in_balance():
-    digits = source.load()
-    assert len(digits) == 1797
-    assert digits.pairs == 1_613_706
-    assert digits.histograms.shape == (1797, 64)
-    np.testing.assert_allclose(digits.histograms.sum(axis=1), 1, rtol=1e-14)
-    assert np.bincount(source.load(100).labels).min() >= 8
+def test_the_table_is_small_and_has_its_licence():
+    folder = files("sinkdist_paper.demo")
+    assert len((folder / "definitions.npz").read_bytes()) < 1_000_000
+    licence = (folder / "LICENSE-WordNet.txt").read_text()
+    assert "WordNet 3.0 Copyright 2006 by Princeton University" in licence
 
 
-def test_rank_leaves_the_image_itself_out():
+def test_definitions_are_histograms_over_words():
+    assert len(TABLE) == 1600 and TABLE.pairs == 1_279_200
+    np.testing.assert_allclose(TABLE.histograms.sum(axis=1), 1, rtol=1e-14)
+    kinds, number = np.unique(TABLE.kinds, return_counts=True)
+    assert len(kinds) == 8 and (number == 200).all()
+    np.testing.assert_allclose(np.linalg.norm(TABLE.vectors, axis=1), 1, atol=2e-3)
+    assert "dog" in TABLE.words and TABLE.words_of(0) == sorted(TABLE.words_of(0))
+
+
+def test_some_definitions():
+    some = source.load(160)
+    assert len(some) == 160 and np.unique(some.kinds, return_counts=True)[1].tolist() == [20] * 8
+    for n in (79, 1601):
+        with pytest.raises(sd.InputError, match="between 80 and 1600"):
+            source.load(n)
+
+
+def test_votes():
+    kinds = np.array(["a", "b", "b", "a", "c", "a"])
+    nearest = np.array([[3, 5, 1, 2, 4], [0, 2, 3, 4, 5], [4, 1, 0, 3, 5]] + [[0] * 5] * 3)
+    judged = rivals.judge("x", "y", 1.0, nearest, kinds)
+    assert judged.wrong.tolist() == [False, True, True, False, True, False]
+    assert judged.mistakes == 3 and judged.error == 0.5
+
+
+def test_rank_leaves_the_row_itself_out_and_takes_equal_ones_in_order():
     places = np.array([0.0, 1.0, 3.0, 3.5, 10.0, 12.0, 20.0])
-    distances = abs(places[:, None] - places)
-    result = rank("line", "places", distances, np.array([0, 0, 1, 0, 2, 2, 2]), seconds=1.0)
-    np.testing.assert_array_equal(result.nearest[0], [1, 2, 3, 4, 5])
-    np.testing.assert_array_equal(result.nearest[:, 0], [1, 0, 3, 2, 5, 4, 5])
-    np.testing.assert_array_equal(result.wrong, [0, 0, 1, 1, 0, 0, 0])
-    assert (result.mistakes, result.error) == (2, pytest.approx(2 / 7))
-    assert distances[0, 0] == 0  # the caller's matrix is left alone
+    found = rivals.rank("x", "y", lambda: abs(places[:, None] - places), np.array(list("aababbb")))
+    assert found.nearest[0].tolist() == [1, 2, 3, 4, 5]
+    equal = rivals.rank("x", "y", lambda: np.ones((7, 7)), np.array(list("aaaaaaa")))
+    assert equal.nearest[3].tolist() == [0, 1, 2, 4, 5]
 
 
-def test_ties_go_to_the_lower_index():
-    result = rank("equal", "nothing", np.ones((7, 7)), np.zeros(7, dtype=int), seconds=1.0)
-    np.testing.assert_array_equal(result.nearest[3], [0, 1, 2, 4, 5])
+def test_chance_gap_counts_rows_that_tell_two_distances_apart():
+    assert rivals.chance_gap(ranking(range(30)), ranking(range(30))) == 0
+    gap = rivals.chance_gap(ranking(range(20)), ranking(range(15, 24)))
+    assert gap == int(2 * np.sqrt(15 + 4))
 
 
-def test_chance_gap_counts_images_that_tell_two_distances_apart():
-    assert chance_gap(ranking(range(30)), ranking(range(30))) == 0
-    assert chance_gap(ranking(range(20)), ranking(range(15, 24))) == int(2 * np.sqrt(15 + 4))
-
-
-def test_queries_are_fair_to_both_sides():
-    first, others = ranking([3, 14, 25, 36]), [ranking([40, 51, 62, 3]), ranking([3, 73, 84])]
-    chosen = choose_queries(first, others, LABELS)
-    assert chosen == choose_queries(first, others, LABELS)
-    right, wrong = {40, 51, 62, 73, 84}, {14, 25, 36}
-    assert len(right & set(chosen.disputed)) == 3
-    assert len(wrong & set(chosen.disputed)) == 2
-    assert len(chosen.ordinary) == 3
-    assert not set(chosen.ordinary) & {3, *right, *wrong}
-    assert len(set(LABELS[list(chosen.disputed + chosen.ordinary)])) == 8
-
-
-def test_queries_without_dispute_are_ordinary():
-    chosen = choose_queries(ranking(), [ranking(), ranking()], LABELS)
-    assert chosen.disputed == ()
-    assert len(chosen.ordinary) == 8
-
-
-@pytest.mark.parametrize("wrong", [[], [0, 40, 41]])
-def test_picture_frames_the_wrong_neighbours_and_no_others(wrong):
-    digits = source.load(200)
-    digits = source.Digits(digits.histograms, LABELS)
-    rankings = [ranking(wrong), ranking([41]), ranking([1])]
-    figure = picture.compose(digits, rankings, Queries((0, 1, 40, 41), (5,)))
-    frames = [p for axes in figure.axes for p in axes.patches if isinstance(p, Rectangle)]
-    red = [frame for frame in frames if frame.get_edgecolor() == to_rgba(picture.WRONG)]
-    assert len(frames) == 5 * (1 + 3 * SHOWN)
-    assert len(red) == len(wrong) + 2
-    numbers = [text.get_text() for axes in figure.axes for text in axes.texts]
-    assert sorted(numbers) == sorted([*(str((i + 1) % 10) for i in wrong), "2", "2"])
-    words = " ".join(text.get_text() for text in figure.texts)
-    assert f"{len(wrong)} of 200 wrong" in words
-    assert "first 4 images were chosen because the distances disagree" in words
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "words"),
-    [
-        ((), (), "Sinkhorn and Hellinger make equally many."),
-        ((1,), (2, 3), "Sinkhorn makes 1 fewer than Hellinger, no more than chance"),
-        (range(30), (50,), "Hellinger makes 29 fewer than Sinkhorn, more than chance"),
-    ],
-)
-def test_words_follow_the_numbers(first, second, words):
-    sentence = report._compare(ranking(first, "Sinkhorn"), ranking(second, "Hellinger"))
-    assert sentence.startswith(words)
-
-
-@pytest.mark.nojit
-def test_its_distances_are_sinkhorn_distances():
-    rows = source.load(20).histograms[:6]
-    K, M = (matrix(sd.Ground.grid(8, 8).scaled().matrix) for matrix in (kernel, np.asarray))
-    expected = np.array([[plain_sinkhorn(r, c, K, M) for c in rows] for r in rows])
-    np.testing.assert_allclose(main.sinkhorn(rows, workers=1), expected, rtol=1e-5)
-
-
-def kernel(M):
-    return np.exp(-9 * np.asarray(M))
-
-
-def plain_sinkhorn(r, c, K, M):
-    """<P, M> of the plan that a thousand plain iterations give."""
-    rows, columns = r > 0, c > 0
-    r, c, K, M = r[rows], c[columns], K[np.ix_(rows, columns)], M[np.ix_(rows, columns)]
-    v = np.ones(len(c))
-    for _ in range(1000):
-        u = r / (K @ v)
-        v = c / (K.T @ u)
-    return u @ (K * M) @ v
+def test_rivals_are_the_textbook_formulas():
+    some = source.load(80)
+    counts = some.counts.toarray()
+    weights = np.log(80 / np.maximum((counts > 0).sum(axis=0), 1))
+    a, b = counts[3] * weights, counts[7] * weights
+    cosine = a @ b / np.linalg.norm(a) / np.linalg.norm(b)
+    assert rivals.tf_idf(some)[3, 7] == pytest.approx(1 - cosine)
+    mean = some.histograms.toarray() @ some.vectors
+    cosine = mean[3] @ mean[7] / np.linalg.norm(mean[3]) / np.linalg.norm(mean[7])
+    assert rivals.means(some)[3, 7] == pytest.approx(1 - cosine)
+    assert len(rivals.rivals(some)) == 4
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """A small run: the folder, the summary and what was printed."""
-    out = tmp_path_factory.mktemp("demo") / "new" / "folder"
+def shown():
+    some = source.load(400)
+    ground = sd.Ground.points(some.vectors)
+    found = sd.neighbors(some.histograms, ground=ground, k=5, lam=np.inf)
+    return some, ground, found, examples.choose(some, found, ground)
+
+
+def test_examples_mean_alike_and_share_no_word(shown):
+    some, _, found, chosen = shown
+    assert len({some.kinds[x.one] for x in chosen}) == len(chosen) == examples.SHOWN
+    for x in chosen:
+        assert some.kinds[x.one] == some.kinds[x.other] and not some.share_words(x.one, x.other)
+        assert x.other in found.indices[x.one]
+        for word, other, mass, cost in x.moves:
+            assert word in some.words_of(x.one) and other in some.words_of(x.other)
+            assert mass > 0 and cost > 0
+        costs = [move[3] for move in x.moves]
+        assert costs == sorted(costs)
+
+
+def test_pictures_of_words(shown):
+    some, _, _, chosen = shown
+    figure = word_picture.compose(some, chosen)
+    words = [text.get_text() for axes in figure.axes for text in axes.texts]
+    for x in chosen:
+        assert str(some.heads[x.one]) in words and x.moves[0][0] in words
+        assert x.moves[0][1] in words
+    assert sum(len(axes.lines) for axes in figure.axes) == sum(len(x.moves) for x in chosen)
+
+
+def test_digits_are_histograms():
+    images = digits.load()
+    assert len(images) == 1797
+    np.testing.assert_allclose(images.histograms.sum(axis=1), 1, rtol=1e-14)
+
+
+def test_digits_that_are_placed_keep_their_ink():
+    rows = digits.load(40).histograms[:2]
+    placed = digit_pictures._placed(rows, np.array([[0, 0], [8, 8]]))
+    side = digit_pictures.FIELD
+    np.testing.assert_allclose(placed.sum(axis=1), 1)
+    first, second = placed.reshape(2, side, side)
+    assert first[16:].sum() == first[:, 16:].sum() == second[:8].sum() == second[:, :8].sum() == 0
+
+
+@pytest.fixture(scope="module")
+def a_run(tmp_path_factory):
+    out = tmp_path_factory.mktemp("demo")
     console = Console(file=io.StringIO(), width=100)
-    summary = main.run(out, n=120, workers=1, console=console)
-    return out, summary, console.file.getvalue()
+    return out, main.run(out, n=160, workers=1, console=console), console.file.getvalue()
 
 
-def test_run_leaves_a_picture(finished):
-    out, _, _ = finished
-    header = (out / report.PICTURE).read_bytes()[:24]
-    assert header[:8] == b"\x89PNG\r\n\x1a\n"
-    width, height = np.frombuffer(header[16:24], dtype=">u4")
-    assert width > 1000
-    assert height > 500
-
-
-def test_run_leaves_its_numbers(finished):
-    out, summary, _ = finished
+def test_a_run_writes_what_it_says(a_run):
+    out, summary, text = a_run
+    for name in (report.WORDS, digit_pictures.FLOW, digit_pictures.MEANS, digit_pictures.PATH):
+        assert (out / name).read_bytes().startswith(b"\x89PNG") and str(out / name) in text
     saved = json.loads((out / report.SUMMARY).read_text())
-    assert saved["version"] == sd.__version__
-    assert (saved["images"], saved["pairs"], saved["lam"]) == (120, 7140, 9)
-    assert [score["distance"] for score in saved["scores"]] == [
-        "Sinkhorn",
-        "Hellinger",
-        "Euclidean",
-    ]
-    for score in saved["scores"]:
-        assert score["error"] == pytest.approx(score["mistakes"] / 120, abs=1e-6)
-        assert score["error"] < 0.15  # a tenth of the images share a digit: by chance 0.9
-    assert summary.scores[0].mistakes == saved["scores"][0]["mistakes"]
+    assert saved["definitions"] == summary.definitions == 160
+    assert saved["scores"][0]["distance"] == "Transport" and len(saved["scores"]) == 5
+    assert 0 < saved["share_solved"] < 1
 
 
-def test_run_says_what_it_did(finished):
-    out, summary, words = finished
-    assert "all 7,140 pairs" in words
-    assert "pairs a second" in words
-    for score in summary.scores:
-        assert f"{score.mistakes} of 120" in words
-    assert str(out / report.PICTURE) in words
-    assert str(out / report.SUMMARY) in words
+def test_a_run_says_what_it_does(a_run):
+    _, summary, text = a_run
+    assert "Compiling, once for this environment" in text and "1 of 4" in text and "4 of 4" in text
+    assert "without a word in common" in text and " -> " in text
+    assert "Where transport does not help" in text and "Princeton University" in text
+    best = min(summary.scores[1:], key=lambda score: score.mistakes)
+    assert f"{summary.scores[0].mistakes} of 160" in text and best.distance in text
 
 
-def test_example_that_it_ends_with_runs(finished):
-    _, _, words = finished
-    lines = words[words.index("import sinkdist as sd") :].strip().splitlines()
-    assert len(lines) == 3
-    names = {"X": source.load(20).histograms}
-    exec("\n".join(line.strip() for line in lines), names)
-    assert names["D"].shape == (20, 20)
+@pytest.mark.parametrize(
+    ("mistakes", "said"),
+    [
+        ((10, 60), "first makes 50 fewer than other, the best of the others: more than chance"),
+        ((60, 10), "other makes 50 fewer than first: more than chance"),
+        ((10, 12), "no more than chance"),
+        ((10, 10), "make equally many"),
+    ],
+)
+def test_sentences_follow_the_numbers(mistakes, said):
+    pair = [ranking(range(n), name) for n, name in zip(mistakes, ("first", "other"), strict=True)]
+    assert said in report._compare(*pair)
 
 
-def test_mistakes_of_the_classic_distances_on_all_digits():
-    digits = source.load()
-    for distance, mistakes in ((classic.euclidean, 20), (classic.hellinger, 27)):
-        D = distance(digits.histograms)
-        assert rank("", "", D, digits.labels, seconds=1.0).mistakes == mistakes
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(sd.InputError, match="cannot be created"):
+        main.run(tmp_path / "file" / "demo", n=80)
 
 
-@pytest.mark.slow
-def test_mistakes_of_sinkhorn_on_all_digits():
-    # The count of fully converged distances, checked once by 3,000 plain iterations in float64.
-    digits = source.load()
-    D = main.sinkhorn(digits.histograms, workers=None)
-    assert rank("", "", D, digits.labels, seconds=1.0).mistakes == 26
+def test_the_table_can_be_made_again(tmp_path):
+    """The script in the project makes the table that is shipped, where WordNet is installed."""
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    if not Path("/usr/share/wordnet/data.noun").exists():
+        pytest.skip("WordNet is not installed")
+    script = Path(__file__).parents[1] / "scripts" / "make_definitions.py"
+    out = tmp_path / "definitions.npz"
+    subprocess.run([sys.executable, script, "--out", out], check=True, capture_output=True)
+    made, kept = np.load(out), np.load(files("sinkdist_paper.demo") / "definitions.npz")
+    for name in ("words", "heads", "kinds", "counts", "indices", "indptr"):
+        np.testing.assert_array_equal(made[name], kept[name])
+    # Vectors are known up to the signs of their directions.
+    angles = [x["vectors"][:200].astype(float) @ x["vectors"][:200].T for x in (made, kept)]
+    np.testing.assert_allclose(*angles, atol=0.02)

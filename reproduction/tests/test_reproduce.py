@@ -86,8 +86,8 @@ def test_the_command_leaves_files(first):
 
 def test_the_command_says_what_it_does_and_found(first):
     _, (done, _), _ = first
-    assert "fig1, 1 of 6: part=polytope, radius=0\n" in done.stderr
-    assert re.search(r"fig1, 6 of 6: took (\d+ min )?[\d.]+ s\n", done.stderr)
+    assert "Figure 1, step 1 of 6: part polytope, radius = 0\n" in done.stderr
+    assert re.search(r"Figure 1, all 6 steps: took (\d+ min )?[\d.]+ s\n", done.stderr)
     assert "Traceback" not in done.stderr
     assert done.stdout.startswith("Figure 1: ")
     assert len(re.findall(r"^  Holds: ", done.stdout, re.MULTILINE)) == 3
@@ -97,7 +97,7 @@ def test_the_command_says_what_it_does_and_found(first):
 def test_nothing_is_measured_twice(first):
     _, (_, again), (before, after) = first
     assert again.returncode == 0
-    assert again.stderr == "fig1, 6 of 6: measured before\n"
+    assert again.stderr == "Figure 1, all 6 steps: measured before\n"
     for name in ("fig1.csv", "manifest.json"):
         assert before[name] == after[name]  # neither content nor time has changed
     assert before["fig1.svg"][0] == after["fig1.svg"][0]
@@ -148,7 +148,7 @@ def test_ctrl_c_keeps_what_is_finished(command, place, monkeypatch):
     code, out, err = command("reproduce", "fig4", "--quick", "--out", "results")
     assert code == 0
     assert {key["d"] for key in keys} == {16, 32} and len(keys) == 4
-    assert "fig4, 5 of 8: d=16, solver=Sinkhorn, lam = 9\n" in err
+    assert "Figure 4, step 5 of 8: d = 16, solver Sinkhorn, lam = 9\n" in err
     facts = json.loads((place / "results" / "fig4" / "manifest.json").read_text())
     assert [each["cells"] for each in facts["runs"]] == [4, 4]
     assert facts["finished"]
@@ -353,7 +353,7 @@ def test_one_writer_at_a_time(command, place):
 def test_measurements_of_another_version(place, measured, monkeypatch):
     go(place / "out")
     monkeypatch.setattr(run, "experiment", lambda name: made_up.figure(name, sides=(4, 8, 16)))
-    with pytest.raises(InputError, match=r"does not take \(d=32, solver=Sinkhorn, lam = 9\)"):
+    with pytest.raises(InputError, match=r"does not take \(d = 32, solver Sinkhorn, lam = 9\)"):
         go(place / "out")
     (place / "out" / "fig4" / "fig4.csv").write_text("x,y\n1,2\n")
     with pytest.raises(InputError, match="has other columns than this figure writes"):
@@ -418,8 +418,8 @@ def test_a_terminal_shows_a_bar():
         display(Step("fig5", "d=64, lam=9", done=6, total=12, measured=4, seconds=1000.0))
         display(Step("fig5", "", done=12, total=12, measured=10, seconds=2000.0))
     shown = console.file.getvalue()
-    assert "7 of 12: d=64, lam=9; about 25 min 0 s left" in shown
-    assert "12 of 12: took 33 min 20 s" in shown
+    assert "step 7 of 12: d=64, lam=9; about 25 min 0 s left" in shown
+    assert "all 12 steps: took 33 min 20 s" in shown
 
 
 # --- drawings and the page
@@ -454,7 +454,7 @@ def test_the_page_tells_the_verdicts(place, measured):
         "Of 4 claims, 1 holds here, 1 holds in part, 1 does not hold and 1 is not decided." in page
     )
     for words in ("Holds", "Holds in part", "Does not hold", "Not decided here"):
-        assert page.count(f"</span>{words}</span>") == 2  # in the summary, and with the figure
+        assert page.count(f"</span>{words}</span>") == 1
     assert "This is the quick version" in page
 
 

@@ -6,6 +6,8 @@ imported within `needs_extra`, so that a missing one is the same sentence everyw
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -19,10 +21,13 @@ __all__ = [
     "InputTypeError",
     "MissingExtraError",
     "NegativeMassError",
+    "ScaleWarning",
     "StoreError",
     "needs_extra",
+    "warn_caller",
 ]
 
+_INSIDE = ("sinkdist", "sklearn")  # packages that are not the caller
 #: Packages whose name differs from that of the module they bring.
 _PACKAGES = {"PIL": "pillow", "google_crc32c": "google-crc32c", "sklearn": "scikit-learn"}
 
@@ -97,6 +102,10 @@ class ConvergenceWarning(Worded, UserWarning):
     """Some pairs stopped before reaching the tolerance; their numbers are estimates."""
 
 
+class ScaleWarning(Worded, UserWarning):
+    """A strength or a ground that was probably not meant: costs are in a unit that lam ignores."""
+
+
 class ClusterWarning(Worded, UserWarning):
     """A cluster computes nothing at the moment, or a tile is tried again; the call goes on."""
 
@@ -109,3 +118,14 @@ class StoreError(Worded, OSError):
 
 class IncompleteError(StoreError):
     """Entries of a stored matrix were asked for that have not been computed yet."""
+
+
+def warn_caller(message: Warning) -> None:
+    """Warn at the line that called the package, however deep inside it this is.
+
+    scikit-learn stands between its users and estimators.
+    """
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level)

@@ -11,7 +11,7 @@ from sinkdist.api.divergence import divergence
 from sinkdist.api.pairs import distance
 from sinkdist.errors import MissingExtraError
 from sinkdist.inputs.flags import flag
-from sinkdist.losses import check_reduction, check_shapes
+from sinkdist.losses import IGNORED, check_bins, check_reduction, check_shapes
 
 try:
     import jax
@@ -26,11 +26,12 @@ def sinkhorn_loss(
     prediction: jax.Array,
     target: jax.Array,
     ground: Any,
-    lam: float = 9.0,
+    lam: float | str = 9.0,
     debiased: bool = True,
     *,
     logits: bool = False,
     reduction: str = "mean",
+    ignore_index: int = IGNORED,
     tol: float | None = None,
     max_iter: int | None = None,
 ) -> jax.Array:
@@ -38,15 +39,17 @@ def sinkhorn_loss(
 
     Parameters
     ----------
-    prediction : array, shape (n, d) or (d,)
+    prediction : array, shape (d,), (n, d) or (..., d)
         Histograms, or logits.
     target : array
-        Histograms of the same shape, or one bin for each: integers of shape (n,) or ().
+        Histograms of the same shape, or one bin for each: integers of shape (), (n,) or (...).
+        Under `jit`, targets that are no bins have the loss NaN.
     ground : Ground or array, shape (d, d)
         Costs between bins, symmetric if `debiased`. A `Ground` is a constant that `jit` closes
         over; an array can be traced and differentiated.
-    lam : float
-        The strength of the entropy, for costs of median 1: see ``Ground.scaled``.
+    lam : float or str
+        The strength of the entropy, for costs of median 1: see ``Ground.scaled``. ``"9/median"`` is
+        9 divided by the median cost.
     debiased : bool
         The divergence, which is 0 where prediction and target agree; otherwise the distance
         ``<P, M>``, whose minimum lies at a sharper prediction than the target.
@@ -54,6 +57,9 @@ def sinkhorn_loss(
         Whether predictions are logits: a softmax makes histograms of them.
     reduction : {"mean", "sum", "none"}
         What becomes of the numbers of a batch.
+    ignore_index : int
+        Bins as targets that are this number count for nothing: their loss is 0, and "mean" is over
+        the others.
     tol, max_iter
         As for `sinkdist.solve`.
 
@@ -82,12 +88,24 @@ def sinkhorn_loss(
         prediction = prediction.astype(jnp.float32)
     if logits:
         prediction = jax.nn.softmax(prediction, axis=-1)
+    ignored = None
     if classes:
+        ignored = target == ignore_index
+        target = jnp.where(ignored, 0, target)
+        if target.size and not isinstance(target, jax.core.Tracer):
+            check_bins(int(target.min()), int(target.max()), prediction.shape[-1])
         target = jax.nn.one_hot(target, prediction.shape[-1], dtype=prediction.dtype)
-    verb = divergence if debiased else distance
+    verb, leading = divergence if debiased else distance, prediction.shape[:-1]
+    if len(leading) > 1:
+        prediction, target = (x.reshape(-1, x.shape[-1]) for x in (prediction, target))
     values: jax.Array = verb(
         prediction, target.astype(prediction.dtype), ground, lam=lam, tol=tol, max_iter=max_iter
     )
+    values = jnp.reshape(values, leading)
+    counted: Any = values.size
+    if ignored is not None:
+        values = jnp.where(ignored, 0.0, values)
+        counted = jnp.maximum(jnp.sum(~ignored), 1)
     if reduction == "none":
         return values
-    return values.mean() if reduction == "mean" else values.sum()
+    return values.sum() / counted if reduction == "mean" else values.sum()

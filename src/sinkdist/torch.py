@@ -12,7 +12,9 @@ from sinkdist.api.pairs import distance
 from sinkdist.errors import MissingExtraError
 from sinkdist.ground import Ground
 from sinkdist.inputs.flags import flag
-from sinkdist.losses import check_reduction, check_shapes
+from sinkdist.losses import IGNORED, check_bins, check_reduction, check_shapes
+from sinkdist.problem.scale_check import check_scale
+from sinkdist.problem.strength import relative_lam
 
 try:
     import torch
@@ -30,8 +32,9 @@ class SinkhornLoss(torch.nn.Module):
     ground : Ground, tensor or array_like, shape (d, d)
         Costs between bins, symmetric if `debiased`. They are a buffer: they move with ``.to(...)``
         and are part of the ``state_dict``.
-    lam : float
-        The strength of the entropy, for costs of median 1: see ``Ground.scaled``.
+    lam : float or str
+        The strength of the entropy, for costs of median 1: see ``Ground.scaled``. ``"9/median"`` is
+        9 divided by the median cost.
     debiased : bool
         The divergence, which is 0 where prediction and target agree; otherwise the distance
         ``<P, M>``, whose minimum lies at a sharper prediction than the target.
@@ -39,6 +42,9 @@ class SinkhornLoss(torch.nn.Module):
         Whether predictions are logits: a softmax makes histograms of them.
     reduction : {"mean", "sum", "none"}
         What becomes of the numbers of a batch.
+    ignore_index : int
+        Bins as targets that are this number count for nothing: their loss is 0, and "mean" is over
+        the others.
     tol, max_iter
         As for `sinkdist.solve`.
     dtype : torch.dtype, optional
@@ -61,31 +67,35 @@ class SinkhornLoss(torch.nn.Module):
     def __init__(
         self,
         ground: Any,
-        lam: float = 9.0,
+        lam: float | str = 9.0,
         debiased: bool = True,
         *,
         logits: bool = False,
         reduction: str = "mean",
+        ignore_index: int = IGNORED,
         tol: float | None = None,
         max_iter: int | None = None,
         dtype: torch.dtype | None = None,
     ) -> None:
         super().__init__()
         check_reduction(reduction)
-        self.lam = float(lam)
+        costs, matrix = _costs(ground, dtype)
+        self.lam = float(relative_lam(lam, lambda: costs.median))
+        check_scale(self.lam, lam, costs)
+        self.ignore_index = ignore_index
         self.debiased, self.logits = flag("debiased", debiased), flag("logits", logits)
         self.reduction, self.tol, self.max_iter = reduction, tol, max_iter
-        self.register_buffer("costs", _costs(ground, dtype))
+        self.register_buffer("costs", matrix)
 
     def forward(self, prediction: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         """The loss of a batch.
 
         Parameters
         ----------
-        prediction : tensor, shape (n, d) or (d,)
+        prediction : tensor, shape (d,), (n, d) or (..., d)
             Histograms, or logits.
         target : tensor
-            Histograms of the same shape, or one bin for each: integers of shape (n,) or ().
+            Histograms of the same shape, or one bin for each: integers of shape (), (n,) or (...).
         """
         classes = not (target.is_floating_point() or target.is_complex())
         classes = classes and target.ndim == prediction.ndim - 1
@@ -95,17 +105,32 @@ class SinkhornLoss(torch.nn.Module):
             prediction = torch.softmax(prediction, -1, dtype=torch.float32 if half else None)
         elif half:
             prediction = prediction.float()
-        if classes:
+        ignored = target == self.ignore_index if classes else None
+        if ignored is not None:
+            target = torch.where(ignored, 0, target)
+            _check_bins(target, prediction.shape[-1])
             bins = torch.nn.functional.one_hot(target.long(), prediction.shape[-1])
             target = bins.to(prediction.dtype)
         verb = divergence if self.debiased else distance
+        leading = prediction.shape[:-1]
+        if len(leading) > 1:
+            prediction, target = (x.reshape(-1, x.shape[-1]) for x in (prediction, target))
         values: torch.Tensor = verb(
             prediction, target.to(prediction.dtype), self.costs, lam=self.lam, tol=self.tol,
             max_iter=self.max_iter,
         )  # fmt: skip
+        return self._reduced(values.reshape(leading), ignored)
+
+    def _reduced(self, values: torch.Tensor, ignored: torch.Tensor | None) -> torch.Tensor:
+        """The losses of a batch as the reduction wants them."""
+        counted = values.numel()
+        if ignored is not None:
+            values = torch.where(ignored, 0, values)
+            counted = torch.clamp((~ignored).sum(), min=1)
         if self.reduction == "none":
             return values
-        return values.mean() if self.reduction == "mean" else values.sum()
+        total = values.sum()
+        return total / counted if self.reduction == "mean" else total
 
     def extra_repr(self) -> str:
         """What stands between the brackets when it is printed."""
@@ -116,14 +141,20 @@ class SinkhornLoss(torch.nn.Module):
         )
 
 
-def _costs(ground: Any, dtype: torch.dtype | None) -> torch.Tensor:
-    """Costs as a tensor, checked; mirrored entries that differ by rounding are made equal."""
+def _check_bins(target: torch.Tensor, bins: int) -> None:
+    """Raise for targets that are no bins, where their numbers can be looked at."""
+    if target.numel() and not torch.compiler.is_compiling():
+        check_bins(int(target.min()), int(target.max()), bins)
+
+
+def _costs(ground: Any, dtype: torch.dtype | None) -> tuple[Ground, torch.Tensor]:
+    """Costs, checked, and as a tensor; mirrored entries that differ by rounding are made equal."""
     if isinstance(ground, torch.Tensor):
         checked = Ground(ground.detach().cpu().double().numpy())
         kept = ground.detach().clone()
-        return kept if dtype is None else kept.to(dtype)
+        return checked, kept if dtype is None else kept.to(dtype)
     checked = Ground.of(ground)
     matrix = torch.tensor(checked.matrix)
     if checked.is_symmetric:
         matrix = (matrix + matrix.T) / 2
-    return matrix.to(dtype or torch.get_default_dtype())
+    return checked, matrix.to(dtype or torch.get_default_dtype())

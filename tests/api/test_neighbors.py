@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 import sinkdist as sd
 from sinkdist import classic
@@ -34,7 +34,7 @@ def agree(found, D, k, tol, size):
 @pytest.fixture
 def all_bounds(monkeypatch):
     """Bounds that wait for large families are used for small ones, too."""
-    monkeypatch.setattr(cascade, "_MANY", 2)
+    monkeypatch.setattr(cascade, "MANY", 2)
 
 
 @pytest.mark.filterwarnings("ignore::sinkdist.ConvergenceWarning")  # pairs that stall anyway
@@ -58,6 +58,88 @@ def test_many_more_random_problems(all_bounds):
         ground, A, B, member, tol, k = draw(seed)
         D = by_brute_force(ground, A, B, member)
         agree(sd.neighbors(A, B, ground=ground, k=k, **member), D, k, tol, ground.max)
+
+
+def few_words(words, count, most):
+    """Documents of few words, every other one from a small part of the vocabulary."""
+    rng, rows = np.random.default_rng(3), []
+    for k in range(count):
+        bins = rng.choice(words if k % 2 else words // 30, rng.integers(1, most), replace=False)
+        row = np.zeros(words)
+        row[bins] = rng.dirichlet(np.ones(bins.size))
+        rows.append(csr_array(row[None]))
+    return vstack([*rows, rows[1], rows[2]]).tocsr()  # and some of them twice
+
+
+def path_graph(nodes):
+    """A ring with chords."""
+    i = np.arange(nodes)
+    start, end = np.concatenate([i, i]), np.concatenate([(i + 1) % nodes, (i + 97) % nodes])
+    length = np.random.default_rng(4).random(2 * nodes) + 0.1
+    return csr_array((length, (start, end)), shape=(nodes, nodes))
+
+
+@pytest.fixture(scope="module")
+def without_matrix():
+    """Grounds of which no matrix is ever made."""
+    points = np.random.default_rng(2).normal(size=(8300, 20))
+    return {
+        "words": sd.Ground.points(points),
+        "squares": sd.Ground.points(points, metric="sqeuclidean"),
+        "cosines": sd.Ground.points(points, metric="cosine"),
+        "graph": sd.Ground.graph(path_graph(8300)), "pixels": sd.Ground.grid(110, 110),
+        "huge costs": sd.Ground.points(points).scaled(1e-40),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["words", "squares", "cosines", "graph", "pixels", "huge costs"])
+@pytest.mark.parametrize(("member", "tol"), [({"lam": np.inf}, 1e-9), ({"alpha": 0.5}, 1e-5)])
+def test_grounds_without_a_matrix_agree_with_brute_force(without_matrix, kind, member, tol):
+    """Costs are computed for the bins that queries and candidates use."""
+    ground = without_matrix[kind]
+    assert not ground.is_dense
+    rows = few_words(ground.shape[0], 70, 9)
+    for A, B in ((rows, None), (rows[:12], rows[20:])):
+        D = by_brute_force(ground, A, B, member)
+        found = sd.neighbors(A, B, ground=ground, k=4, **member)
+        agree(found, D, 4, tol, float(np.nanmax(D)))
+        assert found.bounds[-1] == "planes"
+        assert ("two transforms" in found.bounds) == ground.is_made_metric
+
+
+def test_a_vocabulary_with_a_finite_lam_and_estimates(without_matrix):
+    ground, member = without_matrix["words"], {"lam": 3.0}
+    rows = few_words(ground.shape[0], 70, 9)
+    D = by_brute_force(ground, rows, None, member)
+    agree(sd.neighbors(rows, ground=ground, k=4, **member), D, 4, 1e-5, np.nanmax(D))
+    guessed = sd.neighbors(rows, ground=ground, k=4, order="heuristic", **member)
+    for q, row in enumerate(D):
+        sure = guessed.proven[q]
+        wanted = np.sort(row)[:4][: sure.sum()]
+        np.testing.assert_allclose(guessed.distances[q][sure], wanted, rtol=1e-5)
+    D = by_brute_force(ground, rows, None, {"lam": 0})
+    agree(sd.neighbors(rows, ground=ground, k=4, lam=0), D, 4, 1e-9, np.nanmax(D))
+
+
+def test_an_index_of_a_vocabulary(without_matrix, tmp_path):
+    ground = without_matrix["words"]
+    rows = few_words(ground.shape[0], 70, 9)
+    index = sd.Index(rows[:40], ground, lam=np.inf).add(rows[40:])
+    found = index.query(rows[:5], 3)
+    D = sd.pairwise(rows[:5], rows, ground=ground, lam=np.inf)
+    agree(found, D, 3, 1e-9, D.max())
+    with pytest.raises(sd.InputError, match="A matrix of 8,300 x 8,300 costs would take"):
+        index.save(tmp_path / "words.index")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("metric", ["cityblock", "sqeuclidean"])
+def test_grids_that_need_no_matrix_are_searched_on_theirs(metric, all_bounds):
+    ground = sd.Ground.grid(30, 30, metric=metric)
+    rows = np.random.default_rng(1).dirichlet(np.full(900, 0.02), 40)
+    found = sd.neighbors(rows, ground=ground, k=3, lam=np.inf)
+    agree(found, by_brute_force(ground, rows, None, {"lam": np.inf}), 3, 1e-9, ground.max)
+    assert ("projections" in found.bounds) == (metric == "cityblock")
 
 
 @pytest.mark.parametrize("member", [{"lam": np.inf}, {"alpha": 0.3}, {"lam": 4.0}, {"lam": 0}])
@@ -211,6 +293,18 @@ def test_the_graph_has_a_row_for_each_query():
     assert graph.shape == (40, 40) and graph.nnz == 120
     assert (np.diff(graph.indptr) == 3).all()
     np.testing.assert_array_equal(graph.indices.reshape(40, 3), found.indices)
+
+
+def test_a_symmetric_graph_has_every_edge_both_ways():
+    rows = np.vstack([Y, Y[:3]])  # duplicates: edges of length 0
+    found = sd.neighbors(rows, ground=GRID, k=3, lam=np.inf)
+    graph, both = found.to_graph(), found.to_graph(symmetric=True)
+    edges = {(i, j) for i in range(43) for j in graph[[i]].indices}
+    wanted = edges | {(j, i) for i, j in edges}
+    assert {(i, j) for i in range(43) for j in both[[i]].indices} == wanted
+    assert (both != both.T).nnz == 0 and (0, 40) in wanted and both.has_sorted_indices
+    with pytest.raises(sd.InputError, match="for the neighbours of one family"):
+        sd.neighbors(X, Y, ground=GRID, k=3, lam=np.inf).to_graph(symmetric=True)
 
 
 @pytest.mark.parametrize(

@@ -435,3 +435,92 @@ def test_a_missing_framework_is_named(name):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     sentence = f'{name} is not installed: run pip install "sinkdist[{name}]" '
     assert done.stdout.strip().startswith(sentence)
+
+
+# ------------------------------------------------------------- targets as people have them
+
+
+def losses(array, prediction, target, **options):
+    """The loss of either framework."""
+    if array is torch_array:
+        from sinkdist.torch import SinkhornLoss
+
+        keep = {"dtype": prediction.dtype}
+        return SinkhornLoss(GROUND, lam=3.0, logits=True, **options, **keep)(prediction, target)
+    from sinkdist.jax import sinkhorn_loss
+
+    return sinkhorn_loss(prediction, target, GROUND, lam=3.0, logits=True, **options)
+
+
+LOGITS = np.random.default_rng(0).standard_normal((6, 12))
+
+
+@each
+@pytest.mark.parametrize("wrong", [12, -1])
+def test_labels_out_of_range_are_one_sentence(array, wrong):
+    labels = array(np.array([0, 3, wrong, 2, 1, 0]))
+    with pytest.raises(sd.InputError, match=f"bins from 0 to 11, or .* Got {wrong} instead"):
+        losses(array, array(LOGITS), labels)
+
+
+@each
+def test_ignored_labels_count_for_nothing(array):
+    labels = np.array([0, -100, 5, 11, -100, 2])
+    kept = labels >= 0
+    alone = np.asarray(losses(array, array(LOGITS[kept]), array(labels[kept]), reduction="none"))
+    each_one = np.asarray(losses(array, array(LOGITS), array(labels), reduction="none"))
+    np.testing.assert_allclose(each_one[kept], alone, rtol=1e-9)
+    assert (each_one[~kept] == 0.0).all()
+    mean = float(losses(array, array(LOGITS), array(labels)))
+    assert mean == pytest.approx(alone.mean(), rel=1e-9)
+    total = float(losses(array, array(LOGITS), array(labels), reduction="sum"))
+    assert total == pytest.approx(alone.sum(), rel=1e-9)
+    other = np.where(kept, labels, 7)
+    np.testing.assert_allclose(
+        float(losses(array, array(LOGITS), array(other), ignore_index=7)), mean, rtol=1e-9
+    )
+    nothing = losses(array, array(LOGITS), array(np.full(6, -100)))
+    assert float(nothing) == 0.0
+
+
+@needs_torch
+def test_ignored_labels_have_no_gradient():
+    logits = torch_array(LOGITS, requires_grad=True)
+    losses(torch_array, logits, torch_array(np.array([0, -100, 5, 11, -100, 2]))).backward()
+    gradient = logits.grad.numpy()
+    assert (gradient[[1, 4]] == 0.0).all() and (gradient[[0, 2, 3, 5]] != 0.0).any(axis=1).all()
+
+
+@each
+def test_leading_dimensions(array):
+    labels = np.array([0, 3, 5, 11, 1, 2])
+    flat = np.asarray(losses(array, array(LOGITS), array(labels), reduction="none"))
+    folded = array(LOGITS.reshape(2, 3, 12)), array(labels.reshape(2, 3))
+    deep = np.asarray(losses(array, *folded, reduction="none"))
+    np.testing.assert_allclose(deep, flat.reshape(2, 3), rtol=1e-9)
+    assert float(losses(array, *folded)) == pytest.approx(flat.mean(), rel=1e-9)
+    wanted = array(np.eye(12)[labels].reshape(2, 3, 12))
+    soft = np.asarray(losses(array, folded[0], wanted, reduction="none"))
+    np.testing.assert_allclose(soft, deep, rtol=1e-9)
+
+
+@each
+def test_strength_of_losses_relative_to_the_median(array):
+    prediction, target = array(FULL), array(OTHER)
+    wanted = float(sd.divergence(FULL, OTHER, M, lam=9 / GROUND.median).mean())
+    if array is torch_array:
+        from sinkdist.torch import SinkhornLoss
+
+        got = SinkhornLoss(GROUND, lam="9/median", dtype=prediction.dtype)(prediction, target)
+        with pytest.warns(sd.ScaleWarning, match="scaled"):
+            SinkhornLoss(sd.Ground.grid(28, 28))
+    else:
+        from sinkdist.jax import sinkhorn_loss
+
+        got = sinkhorn_loss(prediction, target, GROUND, lam="9/median")
+    assert float(got) == pytest.approx(wanted, rel=1e-5)
+    for ground in (GROUND, array(M)):
+        near = sd.distance(prediction, target, ground, lam="9/median")
+        np.testing.assert_allclose(
+            np.asarray(near), sd.distance(FULL, OTHER, M, lam="9/median"), rtol=1e-5
+        )

@@ -31,10 +31,39 @@ def failures(text, name="README.md"):
     return report
 
 
-def test_the_readme_shows_the_last_full_benchmark():
-    from benchmarks.readme import REPORT, section
+def test_the_docs_show_the_last_full_benchmark():
+    from benchmarks.readme import PAGE, REPORT, plain, section
 
-    assert section(REPORT.read_text(encoding="utf-8")) in README.read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
+    assert section(REPORT.read_text(encoding="utf-8")) in page
+    assert "targets met" not in page and "✗" not in page and "| 1 s |" not in page
+    table = "`python x`: 1 of 2 targets met.\n\n| median of these | 1 s | **2x ✗** |\n| a | 1 s |"
+    assert plain(table) == "`python x`.\n\n| median of these | | 2x |\n| a | 1 s |"
+
+
+def test_the_readme_is_a_screen_and_a_half():
+    lines = README.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 100 and max(map(len, lines)) <= 180
+
+
+def test_numbers_of_the_readme_are_those_of_the_benchmarks():
+    """The four at the top, in the results that they cite."""
+    text = README.read_text(encoding="utf-8")
+    results = README.parent / "benchmarks" / "results"
+    bench, exact, search = (
+        (results / f"{name}.md").read_text(encoding="utf-8")
+        for name in ("bench", "exact", "search")
+    )
+    assert "**34,789 pairs a second**" in text and "34,789 pairs per second" in bench
+    batches = bench.split("\n## Batches solved to an L1", 1)[1].split("\n## ", 1)[0]
+    ratios = [
+        float(row.split("|")[3].strip(" x*✗")) for row in batches.splitlines() if "pairs, L" in row
+    ]
+    assert f"**{min(ratios):.0f} to {max(ratios):.0f} times** a loop over `ot.sinkhorn2`" in text
+    rows = [row.split("|") for row in exact.splitlines() if row.startswith("| ")][2:]
+    loops = [float(row[3].strip(" x*✗")) for row in rows if "R8" not in row[1]]
+    assert f"**{min(loops):.0f} to {max(loops):.0f} times** a loop over `ot.emd2`" in text
+    assert "**0.08 %** of the pairs" in text and "0.083 % of 60,000" in search
 
 
 def test_examples_of_the_readme():

@@ -322,6 +322,7 @@ def test_numpy_scalars_are_numbers():
 def caught(call):
     with warnings.catch_warnings(record=True) as record:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", sd.ScaleWarning)
         call()
     return record
 

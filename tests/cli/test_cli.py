@@ -30,7 +30,7 @@ def test_version(command):
 def test_help_has_an_example_and_the_commands(command):
     code, out, _ = command("--help")
     assert code == 0
-    assert "sinkdist pairwise X.npy --ground grid:20x20 --lam 9 --out D.zarr" in out
+    assert "sinkdist pairwise X.npy --ground grid:20x20 --lam 9/median --out D.zarr" in out
     assert all(name in out for name in ("pairwise", "distance", "info", "export", "demo"))
 
 
@@ -509,7 +509,7 @@ def test_distance_of_families_of_other_lengths(command, pair):
     code, _, err = command("distance", "X.npy", "C.npy", "--ground", "grid:4x4", "--lam", 2)
     assert (code, err) == (
         2,
-        "Error: 'X.npy' has 40 rows and 'C.npy' has 5: families are matched row by row. "
+        "Error: 'X.npy' has 40 rows and 'C.npy' has 5 rows: families are matched row by row. "
         "Use 'sinkdist pairwise' for all pairs.\n",
     )
 
@@ -879,13 +879,31 @@ def test_nearest_writes_files(command, searched, ending):
     assert sorted(os.listdir()) == sorted(["Y.npy", "X.npy", "names.txt", f"near.{ending}"])
 
 
+def test_nearest_into_a_store_resumes_and_refuses_another_request(command, searched):
+    call = ("nearest", "Y.npy", "--ground", "grid:2x2", "--emd", "--out", "near.zarr/")
+    for _ in range(2):
+        code, out, err = command(*call, "--k", "2", "--no-progress")
+        assert (code, err) == (0, "") and out.startswith("near.zarr: Neighbors(4 x 2 of 4, ")
+    assert sinkdist.open_neighbors("near.zarr").indices.tolist() == [[1, 2], [0, 3], [0, 3], [1, 2]]
+    code, out, err = command(*call, "--k", "1", "--no-progress")
+    assert (code, out) == (2, "")
+    assert "'near.zarr' holds other neighbours: k is 2 there and 1 here" in err
+    assert "pass --overwrite to replace them, or another --out" in err
+    code, _, _ = command(*call, "--k", "1", "--overwrite", "--no-progress")
+    assert code == 0 and sinkdist.open_neighbors("near.zarr").indices.shape == (4, 1)
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
         (("--k", "0"), "The --k option must be at least 1"),
         (("--order", "fast"), "The --order option must be 'proven' or 'heuristic'"),
         (("--names", "X.npy"), "'X.npy' cannot be read as text"),
-        (("--out", "near.npy"), "its name must end in .csv or .parquet"),
+        (("--out", "near.npy"), "its name must end in .zarr, .csv or .parquet"),
+        (("--out", "near.zarr", "--names", "names.txt"), "leave out --names, or write a .csv"),
+        (("--out", "near.zarr", "--radius", "1"), "pass --k as well"),
+        (("--out", "near.zarr", "--memory", "1MB"), "The memory budget of 1 MB is too small"),
+        (("--scheduler", "nowhere"), "'nowhere' is not the address of a Dask scheduler"),
     ],
 )
 def test_mistakes_of_nearest(command, searched, more, said):
@@ -895,7 +913,7 @@ def test_mistakes_of_nearest(command, searched, more, said):
 
 def test_names_must_be_as_many_as_rows(command, searched):
     Path("names.txt").write_text("one\n")
-    assert "has 1 names, but there are 4 rows" in command(*NEAREST, "--names", "names.txt")[2]
+    assert "has 1 name for 4 rows of the table" in command(*NEAREST, "--names", "names.txt")[2]
 
 
 # --- the page in docs/

@@ -359,8 +359,16 @@ def test_csv_of_large_counts(folder):
         ("a,b\n1\n3\n", "Line 2 of 'X.csv' has 1 cell, but the first has 2."),
         (",a\nx,1\ny,2,3\n", "Line 3 of 'X.csv' has 3 cells, but the first has 2."),
         ("1,2\n3,x\n", "Column 2 in line 2 of 'X.csv' is 'x', which is no number."),
-        ("id,a\nx,1\n", "Column 1 in line 2 of 'X.csv' is 'x', which is no number."),
-        (",a\nx,y\n", "Column 2 in line 2 of 'X.csv' is 'y', which is no number."),
+        (
+            "id,a\nx,1\n",
+            "Column 1 in line 2 of 'X.csv' is 'x', which is no number: "
+            "pass --label-column 1 if it holds labels.",
+        ),
+        (
+            ",a\nx,y\n",
+            "Column 2 in line 2 of 'X.csv' is 'y', which is no number: "
+            "pass --label-column 2 if it holds labels.",
+        ),
         ("1,2\n3,1_000\n", "Column 2 in line 2 of 'X.csv' is '1_000', which is no number."),
         ("1,2\n,4\n", "Column 1 in line 2 of 'X.csv' is empty."),
         ("1,,2\n3,4,5\n", "Column 2 in the first line of 'X.csv' is empty."),
@@ -428,9 +436,9 @@ def test_parquet_of_lists(folder, kind):
     ("columns", "sentence"),
     [
         ({"a": [1.0], "b": ["x"]}, "Column 'b' of 'X.parquet' holds values of type string, "
-         "not numbers."),
+         "not numbers: pass --label-column b if it holds labels."),
         ({"a": [1.0, None, None]}, "Column 'a' of 'X.parquet' has 2 missing values."),
-        ({"a": [[1.0, 2.0], [3.0]]}, "Row 1 of 'X.parquet' has 1 numbers, but the first has 2."),
+        ({"a": [[1.0, 2.0], [3.0]]}, "Row 1 of 'X.parquet' has 1 number, but the first has 2."),
         ({"a": [[1.0], None]}, "'X.parquet' has 1 rows without a list."),
         ({}, "'X.parquet' holds no numbers: its shape is (0, 0)."),
     ],

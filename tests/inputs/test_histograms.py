@@ -254,7 +254,7 @@ WRONG = [
     (sparse.csr_array(EMPTY[:7]), "Row 6 of 'X' has no mass: drop"),
     ([0, 0], "'X' has no mass: pass on_empty='nan' to get NaN for it."),
     (np.float64(1.0), "one histogram of shape (d,) or a family of shape (n, d). Got shape () inst"),
-    (np.ones((2, 2, 2)), "Got shape (2, 2, 2) instead."),
+    (np.ones((2, 2, 2)), "Got shape (2, 2, 2) instead: pass X.reshape(2, 4),"),
     ([], "'X' has no bins: its shape is (0,)."),
     (np.ones((5, 0)), "'X' has no bins: its shape is (5, 0)."),
 ]  # fmt: skip

@@ -62,7 +62,7 @@ def test_shapes_that_fit(shape):
     ("shape", "sentence"),
     [
         ((), "'X' must be one histogram of shape (d,) or a family of shape (n, d). Got shape ()"),
-        ((1, 2, 3), "Got shape (1, 2, 3) instead."),
+        ((1, 2, 3), "Got shape (1, 2, 3) instead: pass X.reshape(1, 6), one row of 6 bins"),
         ((4, 0), "'X' has no bins: its shape is (4, 0)."),
         ((4,), "'X' has 4 bins, but the ground has 3."),
         ((2, 1), "'X' has 1 bin per row, but the ground has 3."),

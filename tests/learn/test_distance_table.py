@@ -21,12 +21,12 @@ class CountingSpec:
     workers = None
 
     def __init__(self, symmetric=True):
-        self.is_symmetric, self.solved = symmetric, []
+        self.is_symmetric, self.solved, self.progress = symmetric, [], False
 
     def right(self, X, Y):
         return cdist(X, Y, "cityblock") + (0.0 if self.is_symmetric else X[:, :1])
 
-    def solve(self, X, Y, workers):
+    def solve(self, X, Y, workers, progress=False):
         Y, both = (X, True) if Y is None else (Y, False)
         assert not both or self.is_symmetric
         for i, x in enumerate(X):

@@ -432,7 +432,7 @@ def test_a_book_is_right_whatever_it_was_asked_before(symmetric, limit):
 
     asked, wanted = [], set()
 
-    def solve(X, Y, workers):
+    def solve(X, Y, workers, progress=False):
         right, left = X if Y is None else Y, X[:, 0].tolist()
         for k, x in enumerate(left):
             asked.extend((x, y) for y in (left[k:] if Y is None else Y[:, 0].tolist()))

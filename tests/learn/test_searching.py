@@ -7,10 +7,13 @@ import pytest
 
 pytest.importorskip("sklearn")
 
-from sklearn.cluster import DBSCAN, SpectralClustering
+from scipy.sparse import csr_matrix
+from scipy.spatial.distance import cdist
+from sklearn.cluster import DBSCAN, HDBSCAN, SpectralClustering
 from sklearn.manifold import Isomap
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import sinkdist as sd
 from sinkdist.learn import (
@@ -93,14 +96,84 @@ def test_the_graph_of_the_transformer(search, member, no_search):
     assert len(near.get_feature_names_out()) == 60
 
 
-def test_it_goes_into_scikit_learns_estimators():
-    near = TransportNeighborsTransformer(GRID, lam=np.inf, n_neighbors=12)
-    labels = make_pipeline(near, DBSCAN(eps=0.5, metric="precomputed")).fit_predict(X)
-    assert labels.shape == (60,)
-    places = make_pipeline(near, Isomap(n_neighbors=8, metric="precomputed")).fit_transform(X)
+@pytest.fixture(scope="module")
+def two_groups():
+    """Ink in the left or in the right half of a picture; their distances."""
+    left, right = np.r_[np.full(8, 2.0), np.full(8, 0.02)], np.r_[np.full(8, 0.02), np.full(8, 2.0)]
+    rows = np.vstack([RNG.dirichlet(left, 30), RNG.dirichlet(right, 30)])
+    ground = sd.Ground.grid(4, 4)
+    return rows, ground, sd.pairwise(rows, ground=ground, lam=np.inf)
+
+
+def same_partition(labels, others):
+    """Whether two labellings differ by names alone."""
+    return len(set(zip(labels, others, strict=True))) == len(set(labels)) == len(set(others))
+
+
+@pytest.mark.parametrize("search", [False, True])
+def test_dbscan_finds_what_it_finds_of_all_distances(two_groups, search, no_search):
+    no_search(search)
+    rows, ground, D = two_groups
+    eps = float(np.sort(D, axis=1)[:, 12].min())  # no more neighbours than the graph has
+    near = TransportNeighborsTransformer(ground, lam=np.inf, n_neighbors=30)
+    for samples in (3, 6):
+        groups = DBSCAN(eps=eps, metric="precomputed", min_samples=samples)
+        found = make_pipeline(near, groups).fit_predict(rows)
+        np.testing.assert_array_equal(found, groups.fit_predict(D))
+    assert len(set(found)) > 2  # noise, and more than one group
+
+
+@pytest.mark.parametrize("search", [False, True])
+def test_isomap_places_rows_as_it_does_by_all_distances(two_groups, search, no_search):
+    no_search(search)
+    rows, ground, D = two_groups
+    near = TransportNeighborsTransformer(ground, lam=np.inf, n_neighbors=35)
+    places = make_pipeline(near, Isomap(n_neighbors=33, metric="precomputed")).fit_transform(rows)
+    wanted = Isomap(n_neighbors=33, metric="precomputed").fit_transform(D)
+    np.testing.assert_allclose(cdist(places, places), cdist(wanted, wanted), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("search", [False, True])
+def test_spectral_clustering_finds_the_groups(two_groups, search, no_search):
+    no_search(search)
+    rows, ground, _ = two_groups
+    near = TransportNeighborsTransformer(ground, lam=np.inf, n_neighbors=33)
+    groups = SpectralClustering(
+        2, affinity="precomputed_nearest_neighbors", n_neighbors=32, random_state=0
+    )
+    assert same_partition(make_pipeline(near, groups).fit_predict(rows), [0] * 30 + [1] * 30)
+
+
+@pytest.mark.parametrize("search", [False, True])
+def test_hdbscan_finds_what_it_finds_of_all_distances(two_groups, search, no_search):
+    """It wants a graph that is the same both ways."""
+    no_search(search)
+    rows, ground, D = two_groups
+    near = TransportNeighborsTransformer(ground, lam=np.inf, n_neighbors=40)
+    both = FunctionTransformer(lambda graph: graph.maximum(graph.T), accept_sparse=True)
+    groups = HDBSCAN(min_cluster_size=8, metric="precomputed", copy=True)
+    found = make_pipeline(near, both, groups).fit_predict(rows)
+    np.testing.assert_array_equal(found, groups.fit_predict(D))
+    assert same_partition(found[found >= 0], np.repeat([0, 1], 30)[found >= 0])
+    graph = sd.neighbors(rows, ground=ground, k=40, lam=np.inf).to_graph(symmetric=True)
+    np.testing.assert_array_equal(groups.fit_predict(csr_matrix(graph)), found)
+
+
+@pytest.mark.filterwarnings("ignore")  # of others
+def test_umap_takes_the_neighbours(two_groups):
+    umap = pytest.importorskip("umap")
+    rows, ground, _ = two_groups
+    near = TransportNeighborsTransformer(ground, lam=np.inf, n_neighbors=14)
+    graph = near.fit_transform(rows)  # each row is its own first neighbour, as UMAP expects
+    knn = graph.indices.reshape(60, 15), graph.data.reshape(60, 15)
+    assert (knn[0][:, 0] == np.arange(60)).all()
+    made = umap.UMAP(n_neighbors=15, precomputed_knn=knn, random_state=0, n_epochs=200)
+    places = made.fit_transform(rows)
     assert places.shape == (60, 2) and np.isfinite(places).all()
-    spectral = SpectralClustering(2, affinity="precomputed_nearest_neighbors", n_neighbors=8)
-    assert set(make_pipeline(near, spectral).fit_predict(X)) == {0, 1}
+    apart = cdist(places, places)
+    assert apart[:30, :30].max() < apart[:30, 30:].max()
+    nearest = np.argsort(apart + 1e9 * np.eye(60), axis=1)[:, 0]
+    assert ((nearest < 30) == (np.arange(60) < 30)).all()
 
 
 def test_mistakes():

@@ -14,6 +14,7 @@ from sinkdist.problem.options import Options, about, deciding, documented
 
 DOCS = Path(__file__).parents[2] / "docs" / "options.md"
 VERBS = {"solve": sd.solve, "distance": sd.distance, "pairwise": sd.pairwise,
+         "estimate": sd.estimate,
          "divergence": sd.divergence, "path": sd.path, "neighbors": sd.neighbors,
          "barycenter": sd.barycenter, "solve_barycenter": sd.solve_barycenter}  # fmt: skip
 DATA = ("ground", "weights")  # arguments that are no options, but named
@@ -99,8 +100,9 @@ def test_no_other_file_lists_the_options():
         if "max_iter=max_iter" in file.read_text(encoding="utf-8")
     ]
     assert sorted(relayed) == [
-        "api/barycenter.py", "api/divergence.py", "api/neighbors.py", "api/pairs.py", "api/path.py",
-        "cli/computing.py", "cli/means.py", "cli/searching.py", "jax.py", "search/index.py",
+        "api/barycenter.py", "api/divergence.py", "api/estimate.py", "api/neighbors.py",
+        "api/pairs.py", "api/path.py", "cli/computing.py", "cli/means.py", "cli/searching.py",
+        "jax.py", "search/index.py",
     ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sinkdist.errors import InputError, InputTypeError
-from sinkdist.problem.strength import read
+from sinkdist.problem.strength import is_relative, read
 from sinkdist.solvers.members import Constrained, Exact, Independent, Penalised, member_of
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -97,3 +97,10 @@ def test_a_radius_between_the_limits_leaves_lam_to_be_found(alpha):
     assert isinstance(found, Constrained)
     assert found.alpha == float(alpha) and type(found.alpha) is float
     assert math.isnan(found.lam)
+
+
+def test_lam_over_the_median_is_a_number_for_the_costs_at_hand():
+    assert read(lam="9/median", median=lambda: 3.0).value == 3.0
+    assert read(lam=" 1e2 / median ", median=lambda: 4.0).value == 25.0
+    assert read(lam="inf/median", median=lambda: 0.0).value == math.inf
+    assert not is_relative("9/max") and is_relative("9/median")

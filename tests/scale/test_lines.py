@@ -16,14 +16,14 @@ def records(seconds, total=1000, unconverged=0):
         yield Progress(total * second // seconds, total, float(second), unconverged)
 
 
-def test_a_line_every_five_seconds_and_one_at_the_end():
+def test_a_line_after_three_seconds_then_every_five_and_one_at_the_end():
     lines = []
     with Lines(lines.append) as display:
         for record in records(12, total=1200, unconverged=2):
             display(record)
     assert lines == [
-        "500 of 1,200 pairs, 100 pairs/s, 7 s left, 2 not converged",
-        "1,000 of 1,200 pairs, 100 pairs/s, 2 s left, 2 not converged",
+        "300 of 1,200 pairs, 100 pairs/s, 9 s left, 2 not converged",
+        "800 of 1,200 pairs, 100 pairs/s, 4 s left, 2 not converged",
         "1,200 of 1,200 pairs, 100 pairs/s, took 12 s, 2 not converged",
     ]
 
@@ -31,9 +31,9 @@ def test_a_line_every_five_seconds_and_one_at_the_end():
 def test_a_short_run_is_one_line():
     lines = []
     with Lines(lines.append) as display:
-        for record in records(3):
+        for record in records(2):
             display(record)
-    assert lines == ["1,000 of 1,000 pairs, 333 pairs/s, took 3 s"]
+    assert lines == ["1,000 of 1,000 pairs, 500 pairs/s, took 2 s"]
 
 
 def test_lines_go_to_stderr(capsys):

@@ -42,7 +42,8 @@ def say(*words):
 
 
 def listen(record):
-    say("done", record.done, record.before)
+    if record.done > record.before:
+        say("done", record.done, record.before)
     if limit_after is not None and record.done - record.before >= limit_after:
         resource.setrlimit(resource.RLIMIT_FSIZE, (500, resource.RLIM_INFINITY))
 

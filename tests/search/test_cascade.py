@@ -31,7 +31,7 @@ POINTS = sd.Ground.points(RNG.random((12, 3)))
     ],
 )
 def test_bounds_are_chosen_by_their_conditions(ground, member, sparse, wanted, monkeypatch):
-    monkeypatch.setattr(cascade, "_MANY", 2)
+    monkeypatch.setattr(cascade, "MANY", 2)
     monkeypatch.setattr(candidates, "_SPARSE", 2.0 if sparse else 0.0)
     assert sd.neighbors(X, Y, ground=ground, k=2, **member).bounds == wanted
 

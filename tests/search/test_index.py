@@ -27,7 +27,7 @@ def same(found, other):
 
 @pytest.fixture(autouse=True)
 def all_bounds(monkeypatch):
-    monkeypatch.setattr(cascade, "_MANY", 2)
+    monkeypatch.setattr(cascade, "MANY", 2)
 
 
 @pytest.mark.parametrize("member", MEMBERS)

@@ -24,7 +24,7 @@ def test_never_above_the_exact_distance(monkeypatch):
         s = sd.solve(X[0], X[3], ground, lam=np.inf)
         bins = X[0] > 0.0
         costs = np.ascontiguousarray(ground.matrix[bins])
-        bound = Transforms(costs, ground.max, X[0], rows)
+        bound = Transforms(costs, None, ground.max, X[0], rows, 0.0)
         known = Survivors(np.arange(15), np.zeros(15))
         bound.begin(known, hard_plane(costs, X[0][bins], np.zeros(bins.sum())))
         assert (known.bound <= D).all() and known.bound.sum() > 0.5 * D.sum()

@@ -107,14 +107,15 @@ def reproduce(
 @demo_app.command(epilog=_DEMO_EXAMPLES)
 def demo(
     out: Annotated[
-        Path, typer.Option(help="Folder for the picture and the summary.", file_okay=False)
+        Path, typer.Option(help="Folder for the pictures and the summary.", file_okay=False)
     ] = Path("sinkdist-demo"),
     n: Annotated[
-        int | None, typer.Option("--n", help="How many digits to compare; all 1,797 by default.")
+        int | None,
+        typer.Option("--n", help="How many definitions to compare; all 1,600 by default."),
     ] = None,
     workers: options.Workers = None,
 ) -> None:
-    """Compare 1,797 handwritten digits with each other, and draw their nearest neighbours."""
+    """Find which of 1,600 dictionary definitions mean alike, and draw what moves."""
     from sinkdist_paper.demo import run
 
     with stoppable():

@@ -77,11 +77,11 @@ class ProgressDisplay:
     >>> import io
     >>> console = Console(file=io.StringIO(), width=100)
     >>> with ProgressDisplay(console=console) as display:
-    ...     display(Step("fig5", "d=64, lam=9", done=6, total=12, measured=4, seconds=20.0))
+    ...     display(Step("fig5", "d = 64, lam = 9", done=6, total=12, measured=4, seconds=20.0))
     ...     display(Step("fig5", "", done=12, total=12, measured=10, seconds=66.0))
     >>> print(console.file.getvalue().strip())
-    fig5, 7 of 12: d=64, lam=9; about 30 s left
-    fig5, 12 of 12: took 1 min 6 s
+    Figure 5, step 7 of 12: d = 64, lam = 9; about 30 s left
+    Figure 5, all 12 steps: took 1 min 6 s
     """
 
     def __init__(self, *, console: Console | None = None) -> None:
@@ -113,7 +113,7 @@ class ProgressDisplay:
     def __call__(self, step: Step) -> None:
         """Show a step."""
         if self._live is None:
-            line = f"{step.figure}: {step.what}" if step.is_remark else sentence(step, True)
+            line = f"{_label(step.figure)}: {step.what}" if step.is_remark else sentence(step, True)
             self._console.print(line, highlight=False, markup=False, soft_wrap=True)
             return
         if step.figure not in self._tasks:
@@ -140,17 +140,22 @@ def sentence(step: Step, with_name: bool = True) -> str:
     Examples
     --------
     >>> sentence(Step("fig1", "", done=5, total=5))
-    'fig1, 5 of 5: measured before'
+    'Figure 1, all 5 steps: measured before'
     """
-    number = step.done + 1 if step.what else step.done
-    start = f"{step.figure}, " if with_name else ""
-    line = f"{start}{min(number, step.total):,} of {step.total:,}"
+    start = f"{_label(step.figure)}, " if with_name else ""
     if step.what:
         left = step.left
+        line = f"{start}step {min(step.done + 1, step.total):,} of {step.total:,}"
         return f"{line}: {step.what}" + (
             f"; about {duration(_rough(left))} left" if left and left >= 1 else ""
         )
+    line = f"{start}all {step.total:,} steps"
     return f"{line}: took {duration(step.seconds)}" if step.measured else f"{line}: measured before"
+
+
+def _label(figure: str) -> str:
+    """The name of a figure for people: "Figure 1" for "fig1"."""
+    return f"Figure {figure.removeprefix('fig')}"
 
 
 def duration(seconds: float) -> str:

@@ -212,8 +212,11 @@ def _timed(cell: Cell) -> tuple[list[Record], float]:
 
 
 def _named(key: Mapping[str, Scalar]) -> str:
-    """The key of a cell as text."""
-    return ", ".join(f"{column}={_short(value)}" for column, value in key.items())
+    """The key of a cell as text: "d = 64, solver plain"."""
+    return ", ".join(
+        f"{column} {value}" if isinstance(value, str) else f"{column} = {_short(value)}"
+        for column, value in key.items()
+    )
 
 
 def _short(value: Scalar) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from sinkdist.errors import InputError, InputTypeError
 from sinkdist.ground import Ground
+from sinkdist.problem.strength import relative_lam
 
 __all__ = ["MEASURED_UP_TO", "iterations_for"]
 
@@ -23,7 +24,7 @@ AT_LEAST, FACTOR, POWER = 3.0, 0.00992, 3.98
 MEASURED_UP_TO = 25.0
 
 
-def iterations_for(lam: float, ground: Any) -> int:
+def iterations_for(lam: float | str, ground: Any) -> int:
     """How many iterations of Algorithm 1 to ask for at this strength.
 
     The paper recommends a fixed number of iterations that depends on lambda only, since testing for
@@ -41,8 +42,8 @@ def iterations_for(lam: float, ground: Any) -> int:
 
     Parameters
     ----------
-    lam : float
-        The paper's lambda, positive and finite.
+    lam : float or str
+        The paper's lambda, positive and finite; or a text such as ``"9/median"``.
     ground : Ground or array_like
         Costs between bins.
 
@@ -56,8 +57,8 @@ def iterations_for(lam: float, ground: Any) -> int:
     >>> iterations_for(5, ground), iterations_for(9, ground)
     (10, 66)
     """
-    strength = _positive(lam)
     unit = Ground.of(ground).median
+    strength = _positive(relative_lam(lam, lambda: unit))
     if unit == 0.0:
         raise InputError(
             "The median of the ground matrix is 0, which is no unit of cost: the number of "

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-import warnings
 from typing import Any
 
 import numpy as np
 
-from sinkdist.errors import ConvergenceWarning, InputError, InputTypeError
+from sinkdist.errors import ConvergenceWarning, InputError, InputTypeError, warn_caller
 from sinkdist.ground import Ground
 from sinkdist.inputs import histograms
 from sinkdist.inputs import weights as reading_weights
@@ -17,12 +16,14 @@ from sinkdist.inputs.array_context import is_on_device, kind_of
 from sinkdist.inputs.arrays import pandas_labels
 from sinkdist.inputs.flags import flag
 from sinkdist.inputs.histograms import Histograms, working_dtype
+from sinkdist.inputs.named_options import named_options
 from sinkdist.interrupts import Stop, beside_main
 from sinkdist.means.barycenters import Found, Request, find
 from sinkdist.means.result import Barycenter
 from sinkdist.problem import stopping, strength
 from sinkdist.problem.options import Options
 from sinkdist.problem.problem import require_range
+from sinkdist.problem.scale_check import check_scale
 from sinkdist.scale import memory, threads
 from sinkdist.solution.status import Status
 from sinkdist.wording import argument, either, option, setting
@@ -33,12 +34,13 @@ _ALWAYS_FITS = 1 << 27  #: bytes
 _LARGEST = 1e12  #: lam times the largest cost whose logarithms floats resolve
 
 
+@named_options
 def barycenter(
     X: Any,
     *,
     ground: Any,
     weights: Any = None,
-    lam: float | None = None,
+    lam: float | str | None = None,
     reg: float | None = None,
     debiased: bool = True,
     tol: float | None = None,
@@ -63,7 +65,8 @@ def barycenter(
     weights : array_like, shape (n,) or (m, n), optional
         Non-negative, of sum 1; equal by default. m rows give m barycentres in one call.
     lam, reg : float
-        Exactly one, positive and finite: the paper's lambda, or its inverse.
+        Exactly one, positive and finite: the paper's lambda, or its inverse. ``lam="9/median"`` is
+        9 divided by the median cost.
     debiased : bool
         The mean of divergences (Janati, Cuturi and Gramfort 2020), or of Sinkhorn distances'
         objectives ``<P, M> - h(P) / lam`` (Benamou et al. 2015).
@@ -99,12 +102,13 @@ def barycenter(
     return _answered(X, ground, weights, options, need_objective=False).histogram
 
 
+@named_options
 def solve_barycenter(
     X: Any,
     *,
     ground: Any,
     weights: Any = None,
-    lam: float | None = None,
+    lam: float | str | None = None,
     reg: float | None = None,
     debiased: bool = True,
     tol: float | None = None,
@@ -179,7 +183,8 @@ def _refuse_devices(**named: Any) -> None:
 
 def _read_lam(options: Options, ground: Ground) -> float:
     """A positive, finite lam that floats can work with."""
-    lam = strength.read(lam=options.lam, reg=options.reg).value
+    asked = strength.read(lam=options.lam, reg=options.reg, median=lambda: ground.median)
+    lam = asked.value
     if not 0.0 < lam < math.inf:
         name = "lam" if options.lam is not None else "reg"
         raise InputError(
@@ -192,6 +197,7 @@ def _read_lam(options: Options, ground: Ground) -> float:
             "which floats resolve a barycentre: lower {}.",
             option("lam"),
         )
+    check_scale(lam, options.lam, ground)
     return lam
 
 
@@ -260,7 +266,7 @@ def _warn(found: Found, stop: stopping.Stopping) -> None:
         f"worst marginal error is {worst:.2g}. Raise {{}} or {{}}.",
         setting("tol", stop.tol), *parts, option("max_iter"), option("tol"),
     )  # fmt: skip
-    warnings.warn(message, stacklevel=4)
+    warn_caller(message)
 
 
 def _result(found: Found, request: Request, is_one: bool, X: Any, weights: Any) -> Barycenter:

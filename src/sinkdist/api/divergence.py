@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sinkdist.inputs.array_context import is_on_device
+from sinkdist.inputs.labels import as_series
+from sinkdist.inputs.named_options import named_options
 from sinkdist.pairs.debiasing import debiasing
 from sinkdist.pairs.matched import matched
 from sinkdist.pairs.reading import check_flags, read_families, read_problem
@@ -17,12 +19,13 @@ from sinkdist.solvers.prepared import Wishes
 __all__ = ["divergence"]
 
 
+@named_options
 def divergence(
     r: Any,
     c: Any,
     ground: Any,
     *,
-    lam: float | None = None,
+    lam: float | str | None = None,
     reg: float | None = None,
     alpha: float | None = None,
     mass_penalty: float | tuple[float, float] | None = None,
@@ -66,6 +69,7 @@ def divergence(
     Returns
     -------
     float, or ndarray of shape (n,) where `r` or `c` is a family
+        A Series with the row labels of a DataFrame.
         For torch, JAX and CuPy arrays, an array of their kind, which can be differentiated.
 
     Examples
@@ -95,4 +99,4 @@ def divergence(
     answers = matched(problem.member.prepare(problem, wishes), R, C, count, progress, postprocess)
     warn(Tally.of(answers.status, answers.error), problem.stopping)
     value = answers.value.astype(problem.dtype, copy=False)
-    return value[0].item() if R.is_vector and C.is_vector else value
+    return value[0].item() if R.is_vector and C.is_vector else as_series(value, r, c)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,21 @@ from sinkdist.classic import formulas
 from sinkdist.classic.pairs import Families
 from sinkdist.classic.pairs import read_families as read_classic
 from sinkdist.errors import InputError
+from sinkdist.inputs.labels import row_labels
+from sinkdist.inputs.named_options import named_options
 from sinkdist.pairs.reading import check_flags, read_families, read_problem, require_families
 from sinkdist.pairs.report import warn
 from sinkdist.problem.options import Options
 from sinkdist.scale import threads
 from sinkdist.search.asking import check_heuristic, rule_of
-from sinkdist.search.candidates import Candidates
-from sinkdist.search.engine import Engine, assemble
+from sinkdist.search.engine import assemble
 from sinkdist.search.index import refuse_device
 from sinkdist.search.neighbors import Neighbors
 from sinkdist.search.query import Answer
 from sinkdist.search.ranking import Rule
+from sinkdist.search.running import Place, run
+from sinkdist.search.tile_search import TileSearch
+from sinkdist.search.waves import KnownPairs
 from sinkdist.wording import option, setting
 
 __all__ = ["neighbors"]
@@ -38,6 +43,7 @@ _ROWS = 4096  #: of the second family that are compared at once
 _QUERIES = 64  #: of the first
 
 
+@named_options
 def neighbors(
     X: Any,
     Y: Any = None,
@@ -45,7 +51,7 @@ def neighbors(
     ground: Any = None,
     k: int | None = None,
     radius: float | None = None,
-    lam: float | None = None,
+    lam: float | str | None = None,
     reg: float | None = None,
     alpha: float | None = None,
     distance: str = TRANSPORT,
@@ -61,12 +67,17 @@ def neighbors(
     coincidence: bool = False,
     workers: int | None = None,
     progress: Any = False,
+    memory: str | int | None = None,
+    out: Any = None,
+    overwrite: bool = False,
+    client: Any = None,
 ) -> Neighbors:
     """For each row of `X` its nearest rows of `Y`, exactly, solving few of the pairs.
 
     Every solve proves lower bounds on the distances to all other rows; rows that are proven to be
     farther than k others are never solved. Of one family, each row's nearest others are found: a
-    row is not its own neighbour, but rows that equal it are.
+    row is not its own neighbour, but rows that equal it are; where costs are symmetric, a pair that
+    was solved for one row is known to the other.
 
     Parameters
     ----------
@@ -96,6 +107,15 @@ def neighbors(
     tol, max_iter, iterations, solver, dtype, normalize, on_empty, coincidence, workers, progress
         As for `solve`. Plans of a fixed number of `iterations` are no couplings: nothing bounds
         their cost, and all pairs are solved. Rows without mass are nobody's neighbours.
+    memory : str or int, optional
+        A budget for this process, such as ``"2GB"``; three quarters of what is free by default.
+    out : str or path, optional
+        Store the neighbours on disk as well, tile by tile. The same call resumes where an earlier
+        one was stopped; no finished tile is computed again. `open_neighbors` reads them.
+    overwrite : bool
+        Replace neighbours at `out` that another call has stored.
+    client : dask.distributed.Client, optional
+        Run on a cluster instead of on threads.
 
     Returns
     -------
@@ -118,13 +138,16 @@ def neighbors(
         lam=lam, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter, iterations=iterations,
         solver=solver, dtype=dtype, normalize=normalize, on_empty=on_empty,
         coincidence=coincidence, workers=workers, progress=progress, k=k, radius=radius,
-        budget=budget, order=order, distance=distance,
+        budget=budget, order=order, distance=distance, memory=memory, out=out,
+        overwrite=overwrite, client=client,
     )  # fmt: skip
     check_flags(options)
     rule, count = rule_of(k, radius, budget, order), threads.count(workers)
     refuse_device(X, Y, ground)
+    labels = row_labels(X), row_labels(X if Y is None else Y)
     if distance != TRANSPORT:
-        return _by_classic_distance(X, Y, ground, options, rule, count)
+        found = _by_classic_distance(X, Y, ground, options, rule, count)
+        return replace(found, query_labels=labels[0], labels=labels[1])
     if ground is None:
         raise InputError(
             "Neighbours under transport need costs between bins: pass {}, a Ground or a matrix.",
@@ -134,10 +157,10 @@ def neighbors(
     check_heuristic(problem, rule)
     A, B = read_families(X, X if Y is None else Y, ("X", "X" if Y is None else "Y"), problem)
     require_families(A, B)
-    engine = Engine(problem, Candidates.of(B), A.n)
-    found, tally = engine.nearest(A, rule, own=Y is None, workers=count, progress=progress)
+    search = TileSearch(problem, A, B, rule, own=Y is None)
+    found, tally = run(search, Place(count, progress, memory, out, overwrite, client))
     warn(tally, problem.stopping)
-    return found
+    return replace(found, query_labels=labels[0], labels=labels[1])
 
 
 def _by_classic_distance(
@@ -157,6 +180,12 @@ def _by_classic_distance(
                 "{} is computed bin by bin: leave out {}.",
                 setting("distance", options.distance), option(what),
             )  # fmt: skip
+    for name in ("out", "client", "memory", "overwrite"):
+        if getattr(options, name) not in (None, False):
+            raise InputError(
+                "{} is computed at once, in memory: leave out {}.",
+                setting("distance", options.distance), option(name),
+            )  # fmt: skip
     families, formula = read_classic(X, Y, options), _CLASSIC[options.distance]
     answers: dict[int, Answer] = {}
     first, second = families.X, families.other
@@ -173,7 +202,7 @@ def _by_classic_distance(
                 answers[at] = _smallest(values, _left_out(families, at), rule)
 
     threads.run(range(0, first.n, _QUERIES), work, workers)
-    return assemble(answers, first.n, second.n, rule.k, 1.0, first.dtype, ())
+    return assemble(answers, first.n, second.n, rule.k, first.dtype, ())
 
 
 def _left_out(families: Families, query: int) -> Any:
@@ -193,4 +222,5 @@ def _smallest(values: Any, left_out: Any, rule: Rule) -> Answer:
     nothing = np.zeros(0)
     proven = np.ones(index.size, bool)
     solved = int((~left_out).sum())
-    return Answer(index, values[index], proven, solved, nothing.astype(np.int8), nothing)
+    status, pairs = nothing.astype(np.int8), KnownPairs.none()
+    return Answer(index, values[index], proven, solved, status, nothing, pairs)

@@ -14,6 +14,8 @@ import numpy.typing as npt
 from sinkdist.errors import InputError
 from sinkdist.inputs.array_context import is_on_device
 from sinkdist.inputs.histograms import Histograms
+from sinkdist.inputs.labels import as_frame, as_series, row_labels
+from sinkdist.inputs.named_options import named_options
 from sinkdist.pairs.all_pairs import AllPairs, all_pairs
 from sinkdist.pairs.debiasing import debiasing
 from sinkdist.pairs.matched import coincide, matched
@@ -39,12 +41,13 @@ Array = npt.NDArray[Any]
 _FINE = (int(Status.CONVERGED), int(Status.FIXED))
 
 
+@named_options
 def solve(
     r: Any,
     c: Any,
     ground: Any,
     *,
-    lam: float | None = None,
+    lam: float | str | None = None,
     reg: float | None = None,
     alpha: float | None = None,
     mass_penalty: float | tuple[float, float] | None = None,
@@ -71,7 +74,8 @@ def solve(
     lam, reg, alpha : float
         Exactly one: the paper's lambda, its inverse, or the radius of the Kullback-Leibler ball
         around the independence table (the hard constraint). ``lam=inf`` or ``alpha=inf`` is the
-        exact distance, ``lam=0`` or ``alpha=0`` the independence table ``r^T M c``.
+        exact distance, ``lam=0`` or ``alpha=0`` the independence table ``r^T M c``. A text such as
+        ``lam="9/median"`` is 9 divided by the median cost: the same in every unit of cost.
     mass_penalty : float or pair of float, optional
         With `lam` or `reg`: marginals are held by this multiple of their Kullback-Leibler
         divergence from `r` and `c` instead of exactly, so that total masses may differ and need not
@@ -131,12 +135,13 @@ def solve(
     return _solution(problem, R, C, answers)
 
 
+@named_options
 def distance(
     r: Any,
     c: Any,
     ground: Any,
     *,
-    lam: float | None = None,
+    lam: float | str | None = None,
     reg: float | None = None,
     alpha: float | None = None,
     mass_penalty: float | tuple[float, float] | None = None,
@@ -158,6 +163,7 @@ def distance(
     Returns
     -------
     float, or ndarray of shape (n,) where `r` or `c` is a family
+        A Series with the row labels of a DataFrame.
 
     Examples
     --------
@@ -189,15 +195,16 @@ def distance(
     value = answers.value.astype(problem.dtype, copy=False)
     if coincidence:
         value[coincide(R, C)] = 0.0
-    return value[0].item() if R.is_vector and C.is_vector else value
+    return value[0].item() if R.is_vector and C.is_vector else as_series(value, r, c)
 
 
+@named_options
 def pairwise(
     X: Any,
     Y: Any = None,
     *,
     ground: Any,
-    lam: float | None = None,
+    lam: float | str | None = None,
     reg: float | None = None,
     alpha: float | None = None,
     mass_penalty: float | tuple[float, float] | None = None,
@@ -221,7 +228,9 @@ def pairwise(
 
     For one family under a symmetric ground, each pair ``i <= j`` is computed once, as the distance
     from row i to row j, and mirrored. The diagonal is computed: the Sinkhorn distance of a
-    histogram to itself is positive unless `coincidence` is asked for.
+    histogram to itself is positive. What works on matrices of distances (clustering, silhouettes,
+    ``scipy.spatial.distance.squareform``, embeddings) wants zeros there: pass ``coincidence=True``,
+    or ``debiased=True`` for a distance that is near 0 for histograms that are nearly equal.
 
     Parameters
     ----------
@@ -250,6 +259,7 @@ def pairwise(
     Returns
     -------
     ndarray of shape (n, n) or (n, m), or StoredMatrix where `out` is given
+        A DataFrame where `X` or `Y` is one, with their row labels as its index and its columns.
 
     Examples
     --------
@@ -285,7 +295,7 @@ def pairwise(
     )  # fmt: skip
     result, tally = all_pairs(pairs, count)
     warn(tally, problem.stopping)
-    return result
+    return as_frame(result, row_labels(X), row_labels(X if one_family else Y))
 
 
 def _refuse_host_options(options: Options) -> None:
@@ -311,7 +321,7 @@ def _solution_of_one(problem: Problem, R: Histograms, C: Histograms, workers: in
     """Solve one pair."""
     task = problem.member.prepare(problem, Wishes(True, workers=workers))
     outcome, rows, columns = solve_interruptibly(task, R.rows[0], C.rows[0])
-    _warn_of_one(outcome, problem.stopping, depth=5)
+    _warn_of_one(outcome, problem.stopping)
     value = 0.0 if problem.options.coincidence and coincide(R, C)[0] else outcome.value
     assert outcome.f is not None and outcome.g is not None
     f = on_all_bins(outcome.f, rows, R.d, -np.inf)
@@ -345,7 +355,7 @@ def _solution(problem: Problem, R: Histograms, C: Histograms, answers: Answers) 
     )  # fmt: skip
 
 
-def _warn_of_one(outcome: Outcome, stop: Stopping, depth: int = 4) -> None:
+def _warn_of_one(outcome: Outcome, stop: Stopping) -> None:
     """The warning for a single pair, if it stopped short."""
     if outcome.status not in _FINE:
-        warn(Tally({outcome.status: 1}, {outcome.status: outcome.error}), stop, depth)
+        warn(Tally({outcome.status: 1}, {outcome.status: outcome.error}), stop)

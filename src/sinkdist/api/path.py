@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 
 from sinkdist.errors import InputError
+from sinkdist.ground import Ground
 from sinkdist.ground.grid_plan import has_plan
 from sinkdist.inputs.arrays import real_array
 from sinkdist.inputs.histograms import Histograms
+from sinkdist.inputs.named_options import named_options
 from sinkdist.interrupts import Stop, beside_main
-from sinkdist.pairs.reading import read_families, read_problem
+from sinkdist.pairs.reading import problem_of, read_families
 from sinkdist.pairs.report import warn
 from sinkdist.problem.options import Options
 from sinkdist.problem.problem import Problem
+from sinkdist.problem.strength import is_relative, relative_lam
 from sinkdist.scale.tally import Tally
 from sinkdist.solution.plans import on_all_bins
 from sinkdist.solution.solution import Solution
@@ -28,6 +31,7 @@ from sinkdist.solvers.prepared import Wishes
 __all__ = ["path"]
 
 
+@named_options
 def path(
     r: Any,
     c: Any,
@@ -50,7 +54,8 @@ def path(
     ground : Ground or array_like
         Costs.
     lams : array_like
-        Positive, finite values of lam, in any order.
+        Positive, finite values of lam, in any order; a list may also hold texts such as
+        ``"9/median"``, as for `solve`.
     tol, max_iter, normalize
         As for `solve`; `max_iter` is for each lam.
 
@@ -65,6 +70,9 @@ def path(
     >>> [round(s.value, 4) for s in path([0.5, 0.5], [0.2, 0.8], [[0, 1], [1, 0]], [1, 3, 9])]
     [0.3641, 0.3016, 0.3]
     """
+    costs = Ground.of(ground)
+    if isinstance(lams, (list, tuple)):
+        lams = [relative_lam(x, lambda: costs.median) if is_relative(x) else x for x in lams]
     strengths = np.asarray(real_array(lams, "'lams'"), dtype=float)
     if strengths.ndim != 1 or not ((strengths > 0.0) & (strengths < np.inf)).all():
         raise InputError("'lams' must be a list of positive, finite numbers.")
@@ -73,7 +81,7 @@ def path(
     options = Options(
         lam=float(strengths.max()), tol=tol, max_iter=max_iter, normalize=normalize, dtype="float64"
     )
-    problem = read_problem(r, c, ground, options)
+    problem = problem_of(costs, options, np.dtype(np.float64))
     R, C = read_families(r, c, ("r", "c"), problem)
     for family, name in ((R, "r"), (C, "c")):
         if not family.is_vector:
@@ -85,7 +93,6 @@ def path(
     warn(
         Tally.of(np.array([x.status for x in outcomes]), np.array([x.error for x in outcomes])),
         asked,
-        3,
     )
     R, C = R.copy(), C.copy()
 

@@ -8,6 +8,7 @@
       |-- searching.py      nearest
       |-- certificates.py   what is known of pairs, as lines of text
       |-- means.py          barycenter, cluster
+      |-- exploring.py      explore
       |-- stored.py         info, export
       |-- plugins.py        commands of other distributions, such as reproduce and demo
       |-- warmup.py         warmup
@@ -24,7 +25,7 @@ from typing import Annotated
 import typer
 
 from sinkdist import __version__
-from sinkdist.cli import computing, means, searching, stored, warmup
+from sinkdist.cli import computing, exploring, means, searching, stored, warmup
 from sinkdist.cli.mistakes import quiet, report_errors
 from sinkdist.cli.options import examples
 from sinkdist.cli.plugins import Commands
@@ -39,7 +40,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog=examples(
-        "sinkdist pairwise X.npy --ground grid:20x20 --lam 9 --out D.zarr",
+        "sinkdist pairwise X.npy --ground grid:20x20 --lam 9/median --out D.zarr",
         "sinkdist info D.zarr",
         "sinkdist export D.zarr D.npy",
         closing="Each command has its own help: sinkdist pairwise --help",
@@ -69,6 +70,7 @@ app.command(epilog=computing.DISTANCE_EXAMPLES)(computing.distance)
 app.command(epilog=means.BARYCENTER_EXAMPLES)(means.barycenter)
 app.command(epilog=means.CLUSTER_EXAMPLES)(means.cluster)
 app.command(epilog=searching.EXAMPLES)(searching.nearest)
+app.command(epilog=exploring.EXAMPLES)(exploring.explore)
 app.command(epilog=stored.INFO_EXAMPLES)(stored.info)
 app.command(epilog=stored.EXPORT_EXAMPLES)(stored.export)
 app.command(epilog=warmup.EXAMPLES)(warmup.warmup)

@@ -12,22 +12,26 @@ from sinkdist.cli import certificates, options
 from sinkdist.cli.mistakes import rename_arguments, stoppable
 from sinkdist.errors import InputError
 
-__all__ = ["DISTANCE_EXAMPLES", "PAIRWISE_EXAMPLES", "distance", "family", "pairwise"]
+__all__ = [
+    "DISTANCE_EXAMPLES", "PAIRWISE_EXAMPLES", "ZARR", "after_a_stop", "check_scheduler",
+    "cluster_at", "distance", "family", "pairwise",
+]  # fmt: skip
 
 _FILES = (
     "a .npy, .npz (dense or sparse; file.npz:key names an array), .csv, .parquet, .png or .tif file"
 )
-_ZARR = ".zarr"
+ZARR = ".zarr"
 
 PAIRWISE_EXAMPLES = options.examples(
-    "sinkdist pairwise X.npy --ground grid:20x20 --lam 9 --scaled --out D.zarr",
-    "sinkdist pairwise X.npy Y.npy --ground M.npy --reg 0.1 --out D.npy",
+    "sinkdist pairwise X.npy --ground grid:20x20 --lam 9/median --out D.zarr",
+    "sinkdist pairwise X.npy Y.npy --ground M.npy --reg 0.1 --scaled --out D.npy",
     "sinkdist pairwise X.npz --ground points:Z.npy:cosine --emd --out D.csv",
+    "sinkdist pairwise X.npy --ground grid:20x20 --lam 9/median --out D.zarr --estimate",
     closing="A run to a .zarr that is stopped or killed goes on when the same command is given "
     "again; finished tiles are kept.",
 )
 DISTANCE_EXAMPLES = options.examples(
-    "sinkdist distance r.npy c.npy --ground grid:20x20 --lam 9",
+    "sinkdist distance r.npy c.npy --ground grid:20x20 --lam 9/median",
     "sinkdist distance r.csv others.csv --ground points:colours.csv --emd --all",
 )
 
@@ -67,6 +71,16 @@ def pairwise(
     normalize: options.Normalize = False,
     on_empty: options.OnEmpty = options.WithoutMass.RAISE,
     coincidence: options.Coincidence = False,
+    label_column: options.LabelColumn = None,
+    estimate: Annotated[
+        bool,
+        typer.Option(
+            "--estimate",
+            help="Compute nothing: say how many pairs there are, and what they will take in time "
+            "and memory, from a sample of two seconds.",
+            rich_help_panel="Where it runs",
+        ),
+    ] = False,
     workers: options.Workers = None,
     memory: options.Memory = None,
     scheduler: options.Scheduler = None,
@@ -74,20 +88,30 @@ def pairwise(
 ) -> None:
     """Distances between all pairs of histograms: a matrix in a file."""
     import sinkdist as sd
-    from sinkdist.files import WRITTEN, check_target, read_ground, write
+    from sinkdist.files import WRITTEN, Labels, check_target, read_ground, write
 
-    lam, reg, alpha = options.strength(lam, reg, alpha, emd)
+    asked, reg, alpha = options.strength(lam, reg, alpha, emd)
     penalty = options.mass_penalty(mass_penalty)
     out = options.without_slash(out)
-    is_store = check_target(out, (_ZARR, *WRITTEN), overwrite=overwrite) == _ZARR
+    is_store = check_target(out, (ZARR, *WRITTEN), overwrite=overwrite) == ZARR
     if scheduler is not None:
-        _check_address(scheduler)
-    with stoppable(_after_a_stop(out, is_store)), rename_arguments(X=x, Y=y):
+        check_scheduler(scheduler)
+    with stoppable(after_a_stop(out, is_store)), rename_arguments(X=x, Y=y):
         costs = read_ground(ground)
-        X, Y = family(x, costs), None if y is None else family(y, costs)
-        with _cluster(scheduler) as client:
+        X, rows = family(x, costs, label_column)
+        Y, columns = (None, rows) if y is None else family(y, costs, label_column)
+        if estimate:
+            found = sd.estimate(
+                X, Y, ground=costs.scaled() if scaled else costs, lam=asked, reg=reg, alpha=alpha,
+                mass_penalty=penalty, tol=tol, max_iter=max_iter, iterations=iterations,
+                solver=solver, dtype=None if dtype is None else dtype.value, normalize=normalize,
+                on_empty=on_empty.value, coincidence=coincidence, workers=workers,
+            )  # fmt: skip
+            typer.echo(found)
+            return
+        with cluster_at(scheduler) as client:
             distances = sd.pairwise(
-                X, Y, ground=costs.scaled() if scaled else costs, lam=lam, reg=reg, alpha=alpha,
+                X, Y, ground=costs.scaled() if scaled else costs, lam=asked, reg=reg, alpha=alpha,
                 mass_penalty=penalty, tol=tol, max_iter=max_iter, iterations=iterations,
                 solver=solver, dtype=None if dtype is None else dtype.value, normalize=normalize,
                 on_empty=on_empty.value, coincidence=coincidence, workers=workers,
@@ -95,7 +119,7 @@ def pairwise(
                 overwrite=overwrite and is_store, client=client,
             )  # fmt: skip
         if not is_store:
-            write(out, distances)
+            write(out, distances, labels=Labels(rows, columns))
     n, m = distances.shape
     typer.echo(f"{out}: {n:,} x {m:,} distances, {distances.dtype}")
 
@@ -137,20 +161,21 @@ def distance(
     normalize: options.Normalize = False,
     on_empty: options.OnEmpty = options.WithoutMass.RAISE,
     coincidence: options.Coincidence = False,
+    label_column: options.LabelColumn = None,
     workers: options.Workers = None,
 ) -> None:
     """The distance between two histograms, or between many pairs: one number per line."""
     import sinkdist as sd
     from sinkdist.files import read_ground
 
-    lam, reg, alpha = options.strength(lam, reg, alpha, emd)
+    asked, reg, alpha = options.strength(lam, reg, alpha, emd)
     penalty = options.mass_penalty(mass_penalty)
     verb = sd.solve if everything or as_json else sd.distance
     with stoppable(), rename_arguments(r=r, c=c):
         costs = read_ground(ground)
-        first, second = _histograms(r, costs), _histograms(c, costs)
+        first, second = (_histograms(path, costs, label_column) for path in (r, c))
         answer = verb(
-            first, second, costs.scaled() if scaled else costs, lam=lam, reg=reg, alpha=alpha,
+            first, second, costs.scaled() if scaled else costs, lam=asked, reg=reg, alpha=alpha,
             mass_penalty=penalty, tol=tol, max_iter=max_iter, iterations=iterations, solver=solver,
             dtype=None if dtype is None else dtype.value, normalize=normalize,
             on_empty=on_empty.value, coincidence=coincidence, workers=workers,
@@ -164,7 +189,7 @@ def distance(
     typer.echo("\n".join(lines))
 
 
-def _check_address(address: str) -> None:
+def check_scheduler(address: str) -> None:
     """Raise at once if a scheduler cannot be at this address."""
     from sinkdist.scale.cluster import check_address
 
@@ -172,7 +197,7 @@ def _check_address(address: str) -> None:
 
 
 @contextmanager
-def _cluster(address: str | None) -> Iterator[Any]:
+def cluster_at(address: str | None) -> Iterator[Any]:
     """A client of the cluster at an address, closed at the end; None without one."""
     if address is None:
         yield None
@@ -183,24 +208,28 @@ def _cluster(address: str | None) -> Iterator[Any]:
         yield client
 
 
-def family(path: str, ground: Any) -> Any:
-    """Histograms for `pairwise` and `nearest`: rows of a table, or a stack of pictures."""
-    from sinkdist.files import as_rows, read
+def family(path: str, ground: Any, label_column: str | None = None) -> tuple[Any, list[str] | None]:
+    """Histograms for `pairwise` and `nearest`, with their labels if there are any.
 
-    rows = as_rows(read(path), ground)
+    Rows of a table, or a stack of pictures.
+    """
+    from sinkdist.files import as_rows, read_labelled
+
+    rows, labels = read_labelled(path, label_column)
+    rows = as_rows(rows, ground)
     if rows.ndim == 1:
         raise InputError(
             f"'{path}' holds one histogram of {rows.size} bins, but all pairs need a family, one "
             "per row. Use 'sinkdist distance' for a single one."
         )
-    return rows
+    return rows, labels
 
 
-def _histograms(path: str, ground: Any) -> Any:
+def _histograms(path: str, ground: Any, label_column: str | None) -> Any:
     """Histograms for `distance`: one, also if it is written as a table of one row or column."""
-    from sinkdist.files import as_rows, read
+    from sinkdist.files import as_rows, read_labelled
 
-    histograms = as_rows(read(path), ground)
+    histograms = as_rows(read_labelled(path, label_column)[0], ground)
     if histograms.ndim != 2:
         return histograms
     is_table = path.lower().endswith((".csv", ".parquet"))
@@ -209,7 +238,7 @@ def _histograms(path: str, ground: Any) -> Any:
     return histograms
 
 
-def _after_a_stop(out: str, is_store: bool) -> str:
+def after_a_stop(out: str, is_store: bool) -> str:
     """What Ctrl-C leaves behind."""
     if is_store:
         return f"Finished tiles are kept in '{out}': give the same command again to continue."

@@ -19,11 +19,11 @@ _FILES = (
 _WRITTEN = ".npy, .csv or .parquet"
 
 BARYCENTER_EXAMPLES = options.examples(
-    "sinkdist barycenter X.npy --ground grid:28x28 --lam 5 --out mean.npy",
-    "sinkdist barycenter X.npy --ground grid:28x28 --lam 5 --weights W.csv --out means.npy",
+    "sinkdist barycenter X.npy --ground grid:28x28 --lam 5/median --out mean.npy",
+    "sinkdist barycenter X.npy --ground grid:28x28 --lam 5/median --weights W.csv --out means.npy",
 )
 CLUSTER_EXAMPLES = options.examples(
-    "sinkdist cluster X.npy --ground grid:28x28 --lam 5 -k 10 --out labels.csv --centers C.npy",
+    "sinkdist cluster X.npy --ground grid:28x28 --lam 5/median -k 10 --out y.csv --centers C.npy",
     "sinkdist cluster X.npy --ground grid:28x28 --emd -k 10 --around medoids --out labels.csv",
 )
 
@@ -66,6 +66,7 @@ def barycenter(
     max_iter: options.MaxIter = None,
     dtype: options.DType = None,
     normalize: options.Normalize = False,
+    label_column: options.LabelColumn = None,
     workers: options.Workers = None,
 ) -> None:
     """The mean of a family of histograms under transport, or several: a row each in a file."""
@@ -78,8 +79,8 @@ def barycenter(
     with stoppable(f"'{out}' was not written."), rename_arguments(X=x):
         costs = read_ground(ground)
         found = sd.solve_barycenter(
-            _family(x, costs), ground=costs.scaled() if scaled else costs,
-            weights=None if weights is None else read(weights), lam=lam, reg=reg,
+            _family(x, costs, label_column)[0], ground=costs.scaled() if scaled else costs,
+            weights=None if weights is None else read(weights), lam=options.lam_of(lam), reg=reg,
             debiased=debiased, tol=tol, max_iter=max_iter,
             dtype=None if dtype is None else dtype.value, normalize=normalize, workers=workers,
         )  # fmt: skip
@@ -131,15 +132,16 @@ def cluster(
     max_iter: options.MaxIter = None,
     dtype: options.DType = None,
     normalize: options.Normalize = False,
+    label_column: options.LabelColumn = None,
     workers: options.Workers = None,
 ) -> None:
     """Clusters of a family of histograms: the number of its cluster for each row, in a file."""
     import numpy as np
 
-    from sinkdist.files import WRITTEN, check_target, read_ground, write
+    from sinkdist.files import WRITTEN, Labels, check_target, read_ground, write
     from sinkdist.learn import TransportKMeans, TransportKMedoids
 
-    lam, reg, alpha = options.strength(lam, reg, alpha, emd)
+    asked, reg, alpha = options.strength(lam, reg, alpha, emd)
     for target in (out, centers):
         if target is not None:
             check_target(target, WRITTEN, overwrite=overwrite)
@@ -149,12 +151,12 @@ def cluster(
     }  # fmt: skip
     with stoppable(f"'{out}' was not written."), rename_arguments(X=x):
         costs = read_ground(ground)
-        family = _family(x, costs)
+        family, names = _family(x, costs, label_column)
         costs = costs.scaled() if scaled else costs
         model: Any
         if around is Around.MEDOIDS:
             model = TransportKMedoids(
-                count, costs, lam=lam, reg=reg, alpha=alpha, max_iter=max_iter, **more
+                count, costs, lam=asked, reg=reg, alpha=alpha, max_iter=max_iter, **more
             )
         elif alpha is not None or emd:
             raise InputError(
@@ -162,18 +164,20 @@ def cluster(
                 "distances."
             )
         else:
-            model = TransportKMeans(count, costs, lam=lam, reg=reg, max_iter=max_iter, **more)
+            model = TransportKMeans(count, costs, lam=asked, reg=reg, max_iter=max_iter, **more)
         model.fit(family)
-        write(out, model.labels_[:, None])
+        called = Labels(names, ["cluster"] if names else None)
+        write(out, model.labels_[:, None], labels=called)
         if centers is not None:
             write(centers, model.cluster_centers_)
     sizes = ", ".join(map(str, np.bincount(model.labels_, minlength=count)))
     typer.echo(f"{out}: {len(model.labels_):,} rows in {count} clusters of {sizes}")
 
 
-def _family(path: str, ground: Any) -> Any:
-    """Histograms, one per row; a file with one histogram is a family of one."""
-    from sinkdist.files import as_rows, read
+def _family(path: str, ground: Any, label_column: str | None) -> tuple[Any, list[str] | None]:
+    """Histograms, one per row, with their labels; a file with one histogram is a family of one."""
+    from sinkdist.files import as_rows, read_labelled
 
-    family = as_rows(read(path), ground)
-    return family[None] if family.ndim == 1 else family
+    family, labels = read_labelled(path, label_column)
+    family = as_rows(family, ground)
+    return (family[None] if family.ndim == 1 else family), labels

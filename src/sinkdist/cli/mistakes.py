@@ -23,6 +23,7 @@ from sinkdist.errors import (
     InputError,
     InputTypeError,
     MissingExtraError,
+    ScaleWarning,
     StoreError,
 )
 from sinkdist.problem.options import Options
@@ -31,6 +32,7 @@ from sinkdist.wording import Mention, Worded
 __all__ = ["quiet", "rename_arguments", "report_errors", "stoppable", "to_cli_wording"]
 
 _FLAGS = {x.name: x.metadata["flag"] for x in fields(Options)}
+_OWN = (ClusterWarning, ConvergenceWarning, ScaleWarning)  # warnings that are one line each
 _NOBODY_READS = 141  # what a shell says of a program that the signal for it has ended
 
 
@@ -80,13 +82,13 @@ def stoppable(consequence: str = "") -> Iterator[None]:
 def report_errors() -> Iterator[None]:
     """Turn what goes wrong into a sentence and exit code 2, and warnings into a line each."""
     with warnings.catch_warnings():
-        for own in (ClusterWarning, ConvergenceWarning):
+        for own in _OWN:
             warnings.simplefilter("always", own)
         show = warnings.showwarning
 
         def line(message: Warning | str, category: type[Warning], *place: object) -> None:
             """One line for our own warnings; Python's way for all others."""
-            if issubclass(category, (ClusterWarning, ConvergenceWarning)):
+            if issubclass(category, _OWN):
                 typer.echo(f"Warning: {_sentence(message)}", err=True)
             else:
                 show(message, category, *place)  # type: ignore[arg-type]

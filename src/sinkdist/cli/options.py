@@ -14,9 +14,10 @@ import typer
 
 from sinkdist.errors import InputError
 from sinkdist.problem.options import Options
+from sinkdist.problem.strength import is_relative
 
 __all__ = [
-    "Precision", "WithoutMass", "declared", "examples", "mass_penalty", "strength",
+    "Precision", "WithoutMass", "declared", "examples", "lam_of", "mass_penalty", "strength",
     "without_slash",
 ]  # fmt: skip
 
@@ -75,7 +76,7 @@ Scaled: TypeAlias = Annotated[
         "same on every ground.",
     ),
 ]
-Lam: TypeAlias = Annotated[float | None, declared("lam", _STRENGTH, "NUMBER")]
+Lam: TypeAlias = Annotated[str | None, declared("lam", _STRENGTH, "NUMBER[/median]")]
 Reg: TypeAlias = Annotated[float | None, declared("reg", _STRENGTH, "NUMBER")]
 Alpha: TypeAlias = Annotated[float | None, declared("alpha", _STRENGTH, "NUMBER")]
 MassPenalty: TypeAlias = Annotated[
@@ -104,6 +105,16 @@ Scheduler: TypeAlias = Annotated[
         rich_help_panel=_MACHINE,
     ),
 ]
+LabelColumn: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--label-column",
+        metavar="COLUMN",
+        help="Columns of a .csv or .parquet file that hold labels of the rows, not masses: by "
+        "heading or by number from 1, as in 1,2; none if all are bins. Results carry them.",
+        rich_help_panel=_READING,
+    ),
+]
 K: TypeAlias = Annotated[int | None, declared("k", _SEARCH, "N")]
 Radius: TypeAlias = Annotated[float | None, declared("radius", _SEARCH, "NUMBER")]
 Budget: TypeAlias = Annotated[int | None, declared("budget", _SEARCH, "N")]
@@ -121,8 +132,8 @@ ShowProgress: TypeAlias = Annotated[
 
 
 def strength(
-    lam: float | None, reg: float | None, alpha: float | None, emd: bool
-) -> tuple[float | None, float | None, float | None]:
+    lam: str | None, reg: float | None, alpha: float | None, emd: bool
+) -> tuple[float | str | None, float | None, float | None]:
     """`lam`, `reg` and `alpha` as the verbs take them; exactly one has to be given, or `emd`.
 
     Examples
@@ -137,7 +148,26 @@ def strength(
             "Which distance is wanted must be said by exactly one of --lam, --reg, --alpha and "
             f"--emd. Got {' and '.join(given) or 'none of them'} instead."
         )
-    return (math.inf if emd else lam), reg, alpha
+    return (math.inf if emd else lam_of(lam)), reg, alpha
+
+
+def lam_of(given: str | None) -> float | str | None:
+    """A number, or a number over the median cost, as the verbs take them.
+
+    Examples
+    --------
+    >>> lam_of("9"), lam_of("9/median")
+    (9.0, '9/median')
+    """
+    if given is None or is_relative(given):
+        return given
+    try:
+        return float(given)
+    except ValueError:
+        raise InputError(
+            f"--lam must be a number, or one over the median cost as in 9/median. Got {given!r} "
+            "instead."
+        ) from None
 
 
 def mass_penalty(given: str | None) -> float | tuple[float, float] | None:

@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from sinkdist.cli import options
-from sinkdist.cli.computing import family
+from sinkdist.cli.computing import ZARR, after_a_stop, check_scheduler, cluster_at, family
 from sinkdist.cli.mistakes import rename_arguments, stoppable
 from sinkdist.errors import InputError
+from sinkdist.inputs.messages import count
 
 __all__ = ["EXAMPLES", "nearest"]
 
@@ -17,6 +18,9 @@ EXAMPLES = options.examples(
     "sinkdist nearest Y.npy --query X.npy --k 10 --ground grid:20x20 --emd --out near.csv",
     "sinkdist nearest words.npz --ground points:Z.npy --alpha 1 --normalize --names titles.txt",
     "sinkdist nearest Y.npy --radius 2.5 --ground M.npy --emd",
+    "sinkdist nearest Y.npy --k 10 --ground grid:20x20 --emd --out near.zarr",
+    closing="A run to a .zarr that is stopped or killed goes on when the same command is given "
+    "again; finished tiles are kept.",
 )
 
 
@@ -36,7 +40,10 @@ def nearest(
     out: Annotated[
         str | None,
         typer.Option(
-            "--out", metavar="FILE", help="A .csv or .parquet file; without it, lines of text."
+            "--out",
+            metavar="FILE",
+            help="A .csv or .parquet file, written at the end, or a .zarr, written tile by tile, "
+            "which survives being stopped; without it, lines of text.",
         ),
     ] = None,
     names: Annotated[
@@ -61,7 +68,10 @@ def nearest(
     max_iter: options.MaxIter = None,
     normalize: options.Normalize = False,
     on_empty: options.OnEmpty = options.WithoutMass.RAISE,
+    label_column: options.LabelColumn = None,
     workers: options.Workers = None,
+    memory: options.Memory = None,
+    scheduler: options.Scheduler = None,
     progress: options.ShowProgress = True,
 ) -> None:
     """The nearest histograms, exactly, solving few of the pairs: one line for each neighbour."""
@@ -69,36 +79,47 @@ def nearest(
     from sinkdist.files import check_target, read_ground
     from sinkdist.files.columns import COLUMNS, as_csv, write_columns
 
-    lam, reg, alpha = options.strength(lam, reg, alpha, emd)
+    asked, reg, alpha = options.strength(lam, reg, alpha, emd)
+    store, stopped = None, ""
     if out is not None:
-        check_target(out, COLUMNS, overwrite=overwrite)
-    with stoppable(), rename_arguments(X=query or y, Y=y):
+        out = options.without_slash(out)
+        is_store = check_target(out, (ZARR, *COLUMNS), overwrite=overwrite) == ZARR
+        store, stopped = (out if is_store else None), after_a_stop(out, is_store)
+    if store is not None and names is not None:
+        raise InputError("A .zarr holds numbers alone: leave out --names, or write a .csv.")
+    if scheduler is not None:
+        check_scheduler(scheduler)
+    with stoppable(stopped), rename_arguments(X=query or y, Y=y), cluster_at(scheduler) as client:
         costs = read_ground(ground)
-        Y, X = family(y, costs), None if query is None else family(query, costs)
-        called = None if names is None else _names(names, Y.shape[0])
+        Y, called = family(y, costs, label_column)
+        X, asking = (None, called) if query is None else family(query, costs, label_column)
+        if names is not None:
+            called = _names(names, Y.shape[0])
         found = sd.neighbors(
             Y if X is None else X, None if X is None else Y,
             ground=costs.scaled() if scaled else costs, k=k, radius=radius, budget=budget,
-            order=order, lam=lam, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter,
+            order=order, lam=asked, reg=reg, alpha=alpha, tol=tol, max_iter=max_iter,
             normalize=normalize, on_empty=on_empty.value, workers=workers,
-            progress=progress and out is not None,
+            progress=progress and out is not None, memory=memory, out=store,
+            overwrite=overwrite and store is not None, client=client,
         )  # fmt: skip
-        columns = _columns(found, called)
-        if out is not None:
-            write_columns(out, columns)
+        if out is not None and store is None:
+            write_columns(out, _columns(found, asking, called))
     if out is None:
-        typer.echo(as_csv(columns), nl=False)
+        typer.echo(as_csv(_columns(found, asking, called)), nl=False)
     else:
         typer.echo(f"{out}: {found!r}")
 
 
-def _columns(found: Any, names: list[str] | None) -> dict[str, Any]:
-    """One line for each neighbour."""
+def _columns(found: Any, asking: list[str] | None, names: list[str] | None) -> dict[str, Any]:
+    """One line for each neighbour; queries and neighbours by name where they have names."""
     import numpy as np
 
     query, rank = np.nonzero(found.indices >= 0)
     index = found.indices[query, rank]
     columns = {"query": query, "rank": rank + 1, "neighbour": index}
+    if asking is not None:
+        columns = {"query": query, "query_name": np.array(asking)[query], **columns}
     if names is not None:
         columns["name"] = np.array(names)[index]
     return columns | {
@@ -114,5 +135,7 @@ def _names(path: str, rows: int) -> list[str]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"'{path}' cannot be read as text: {error}.") from error
     if len(names) != rows:
-        raise InputError(f"'{path}' has {len(names)} names, but there are {rows} rows.")
+        raise InputError(
+            f"'{path}' has {count(len(names), 'name')} for {count(rows, 'row')} of the table."
+        )
     return names

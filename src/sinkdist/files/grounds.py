@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from sinkdist.errors import InputError
 from sinkdist.files.reading import is_readable, read
 from sinkdist.ground import Ground
 from sinkdist.inputs.arrays import is_sparse
 
-__all__ = ["FORMS", "read_ground"]
+__all__ = ["FORMS", "read_ground", "read_points"]
 
 FORMS = (
     "a file with a matrix of costs (.npy, .npz, .csv or .parquet), grid:HxW[:metric] such as "
@@ -58,7 +59,8 @@ def read_ground(description: str) -> Ground:
     if kind == "grid":
         return _grid(description, rest)
     if kind == "points":
-        return _points(description, rest)
+        points, metric = _points(description, rest)
+        return Ground.points(points, metric=metric)
     if kind == "graph" and rest:
         return Ground.graph(read(rest))
     if len(kind) > 1 or not is_readable(description):  # one letter is a drive of Windows
@@ -75,8 +77,14 @@ def _grid(description: str, rest: str) -> Ground:
     return Ground.grid(*sides, metric=match["metric"] or "euclidean")
 
 
-def _points(description: str, rest: str) -> Ground:
-    """Points: a file, perhaps with the key of an array in it, and perhaps a metric."""
+def read_points(description: str) -> tuple[Any, str] | None:
+    """The points and the metric of ``points:FILE[:metric]``; None for other descriptions."""
+    kind, _, rest = description.partition(":")
+    return _points(description, rest) if kind == "points" else None
+
+
+def _points(description: str, rest: str) -> tuple[Any, str]:
+    """Points and their metric: a file, perhaps with the key of an array in it."""
     if not rest:
         raise _unknown(description)
     match = _POINTS.fullmatch(rest)
@@ -89,7 +97,7 @@ def _points(description: str, rest: str) -> Ground:
     points = read(file)
     if is_sparse(points):
         raise InputError(f"'{file}' is sparse, but points must be a dense array.")
-    return Ground.points(points, metric=words[0] if words else "euclidean")
+    return points, words[0] if words else "euclidean"
 
 
 def _costs(path: str) -> Ground:

@@ -21,9 +21,10 @@ import numpy.typing as npt
 
 from sinkdist.errors import InputError
 from sinkdist.files.claims import MAGIC, check_members, check_rows, claimed_dtype
-from sinkdist.files.table import read_csv
+from sinkdist.files.labels import ask_about
+from sinkdist.files.table import Table, read_csv, read_table
 
-__all__ = ["is_readable", "read"]
+__all__ = ["is_readable", "read", "read_labelled"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -75,6 +76,37 @@ def read(name: str) -> Any:
     if 0 in array.shape:
         raise InputError(f"'{name}' holds no numbers: its shape is {tuple(array.shape)}.")
     return array
+
+
+def read_labelled(name: str, label_columns: str | None = None) -> tuple[Any, list[str] | None]:
+    """Histograms in a file, and the labels of their rows where it has any.
+
+    Parameters
+    ----------
+    name : str
+        As for `read`.
+    label_columns : str, optional
+        Columns of a .csv or .parquet file that hold labels, by heading or by number from 1, with
+        commas between them; ``"none"`` if there are none. Without it, columns that seem to hold
+        labels are an error that says so.
+    """
+    if _ending(name) not in (".csv", ".parquet"):
+        if label_columns is not None:
+            raise InputError(f"--label-column is for .csv and .parquet files, not for '{name}'.")
+        return read(name), None
+    _require_content(name)
+    table: Table
+    if _ending(name) == ".csv":
+        table = read_table(name, label_columns)
+    else:
+        from sinkdist.files.parquet import read_parquet_table
+
+        table = read_parquet_table(name, label_columns)
+    if 0 in table.values.shape:
+        raise InputError(f"'{name}' holds no numbers: its shape is {table.values.shape}.")
+    if label_columns is None and table.labels is None:
+        ask_about(name, table.values, table.heading)
+    return table.values, table.labels
 
 
 def is_readable(name: str) -> bool:

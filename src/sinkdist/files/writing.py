@@ -6,6 +6,7 @@ exists is complete.
 
 from __future__ import annotations
 
+import csv
 import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypeAlias
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError
+from sinkdist.files.labels import NONE, Labels
 from sinkdist.wording import setting
 
 __all__ = ["WRITTEN", "check_target", "write"]
@@ -63,7 +65,7 @@ def check_target(path: str, endings: Iterable[str], *, overwrite: bool) -> str:
     ending = os.path.splitext(path)[1].lower()
     if ending not in endings:
         raise InputError(f"'{path}' cannot be written: its name must end in {_either(endings)}.")
-    if ending not in WRITTEN:
+    if ending == ".zarr":
         return ending  # whoever writes it knows better: it may be an address
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
@@ -81,7 +83,7 @@ def check_target(path: str, endings: Iterable[str], *, overwrite: bool) -> str:
     return ending
 
 
-def write(path: str, matrix: Matrix, *, rows: int | None = None) -> None:
+def write(path: str, matrix: Matrix, *, rows: int | None = None, labels: Labels = NONE) -> None:
     """Write a matrix as .npy, .csv or .parquet; a file of that name is replaced.
 
     Parameters
@@ -92,6 +94,8 @@ def write(path: str, matrix: Matrix, *, rows: int | None = None) -> None:
         Two-dimensional; read by blocks of rows.
     rows : int, optional
         The height of a block; by default up to 128 MB of numbers.
+    labels : Labels
+        Names of rows and columns, for .csv (as pandas writes them) and .parquet.
 
     Examples
     --------
@@ -111,7 +115,7 @@ def write(path: str, matrix: Matrix, *, rows: int | None = None) -> None:
     folder, name = os.path.split(path)
     temporary = os.path.join(folder, f".{name}.{os.getpid()}.part")
     try:
-        put(temporary, blocks, (count, width), matrix.dtype)
+        put(temporary, blocks, (count, width), matrix.dtype, labels)
         os.replace(temporary, path)
     except BaseException:
         if os.path.exists(temporary):
@@ -119,7 +123,10 @@ def write(path: str, matrix: Matrix, *, rows: int | None = None) -> None:
         raise
 
 
-def _npy(path: str, blocks: Iterator[Array], shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+def _npy(
+    path: str, blocks: Iterator[Array], shape: tuple[int, int], dtype: np.dtype[Any],
+    labels: Labels,
+) -> None:  # fmt: skip
     """The header, then one block after another: pages of a memory map would count as memory."""
     header = {
         "descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape
@@ -131,22 +138,37 @@ def _npy(path: str, blocks: Iterator[Array], shape: tuple[int, int], dtype: np.d
         _settle(file)
 
 
-def _csv(path: str, blocks: Iterator[Array], shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
+def _csv(
+    path: str, blocks: Iterator[Array], shape: tuple[int, int], dtype: np.dtype[Any],
+    labels: Labels,
+) -> None:  # fmt: skip
     """Numbers with as many digits as tell them apart from all others of their dtype."""
-    with open(path, "w", encoding="ascii", newline="\n") as file:
+    with open(path, "w", encoding="utf-8", newline="\n") as file:
+        table = csv.writer(file, lineterminator="\n")
+        if labels != NONE:
+            names = [str(k) for k in range(shape[1])] if labels.columns is None else labels.columns
+            table.writerow(["", *names])
+        place = 0
         for block in blocks:
             for row in block:
-                file.write(",".join(map(str, row)) + "\n")
+                numbers = map(str, row)
+                if labels != NONE:
+                    named = str(place) if labels.rows is None else labels.rows[place]
+                    table.writerow([named, *numbers])
+                else:
+                    file.write(",".join(numbers) + "\n")
+                place += 1
         _settle(file)
 
 
 def _parquet(
-    path: str, blocks: Iterator[Array], shape: tuple[int, int], dtype: np.dtype[Any]
-) -> None:
+    path: str, blocks: Iterator[Array], shape: tuple[int, int], dtype: np.dtype[Any],
+    labels: Labels,
+) -> None:  # fmt: skip
     """Row groups of a Parquet file; pyarrow is imported for those who want one."""
     from sinkdist.files.parquet import write_parquet
 
-    write_parquet(path, blocks, shape, dtype)
+    write_parquet(path, blocks, shape, dtype, labels)
 
 
 def _either(words: Iterable[str]) -> str:
@@ -162,7 +184,7 @@ def _settle(file: Any) -> None:
 
 
 _WRITERS: dict[
-    str, Callable[[str, Iterator[Array], tuple[int, int], np.dtype[Any]], None]
+    str, Callable[[str, Iterator[Array], tuple[int, int], np.dtype[Any], Labels], None]
 ] = {".npy": _npy, ".csv": _csv, ".parquet": _parquet}  # fmt: skip
 
 WRITTEN = tuple(_WRITERS)  #: endings of files that can be written

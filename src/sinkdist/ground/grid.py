@@ -50,6 +50,7 @@ class GridCosts:
 
     min = 0.0
     is_symmetric = True
+    rounding = 2.0**-48  #: by how much of the largest cost a cost may be off: a few operations
 
     def __init__(
         self, sides: tuple[int, ...], metric: str, spacing: tuple[float, ...], unit: float = 1.0

@@ -58,6 +58,7 @@ class Ground:
 
     __slots__ = (
         "_costs", "_description", "_gibbs", "_metric", "_moved", "_pixels", "_slack", "_structure",
+        "_unit_known",
     )  # fmt: skip
     _costs: DenseCosts | MatrixFree
     _metric: MetricCheck | None
@@ -66,6 +67,7 @@ class Ground:
     _moved: OperatorCache
     _pixels: GridCosts | None
     _slack: float
+    _unit_known: bool
 
     def __init__(self, matrix: Any) -> None:
         self._set(DenseCosts(read_matrix(matrix)), "cost matrix")
@@ -187,6 +189,11 @@ class Ground:
         """Whether there is a matrix."""
         return isinstance(self._costs, DenseCosts)
 
+    @property
+    def rounding(self) -> float:
+        """By how much of the largest cost two computations of a cost may each be off."""
+        return 0.0 if isinstance(self._costs, DenseCosts) else self._costs.rounding
+
     def refusal(self, what: str, instead: str) -> InputError | None:
         """The error for those who want a matrix of this shape, where it would be too large."""
         costs = self._costs
@@ -281,9 +288,19 @@ class Ground:
         ground._metric = self._metric if self._metric is _BY_CONSTRUCTION else None
         ground._slack = self._slack
         ground._pixels = None if self._pixels is None else self._pixels.scaled(unit)
+        ground._unit_known = True
         if isinstance(self._structure, Structure):
             ground._structure = self._structure.scaled(unit)
         return ground
+
+    @property
+    def is_unit_known(self) -> bool:
+        """Whether the unit of the costs was chosen, by `scaled`, or has been warned about."""
+        return self._unit_known
+
+    def know_unit(self) -> None:
+        """Remember that the unit of the costs has been warned about."""
+        self._unit_known = True
 
     @property
     def is_metric(self) -> MetricCheck:
@@ -382,7 +399,8 @@ class Ground:
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
         costs = self.dense if self.is_dense else self._costs
-        known = self._description, self._metric, self._structure, self._pixels, self._slack
+        found = self._description, self._metric, self._structure, self._pixels
+        known = (*found, self._slack, self._unit_known)
         return _restored, (costs, *known)
 
     @classmethod
@@ -402,6 +420,7 @@ class Ground:
         self._structure = "unknown"
         self._pixels = None
         self._slack = BENT
+        self._unit_known = False
         self._gibbs = OperatorCache(costs.nbytes)
         self._moved = OperatorCache(costs.nbytes)
 
@@ -418,6 +437,7 @@ def _restored(
     structure: Structure | Literal["unknown"] | None,
     pixels: GridCosts | None = None,
     slack: float = BENT,
+    unit_known: bool = False,
 ) -> Ground:
     """A ground from a pickle: without operators and lock, with what is known about it.
 
@@ -427,5 +447,6 @@ def _restored(
     ground = Ground._made(DenseCosts(for_kernels(costs)) if matrix else costs, description)
     if metric is not None:
         ground._metric = _BY_CONSTRUCTION if metric == _BY_CONSTRUCTION else metric
-    ground._structure, ground._pixels, ground._slack = structure, pixels, slack
+    ground._structure, ground._pixels = structure, pixels
+    ground._slack, ground._unit_known = slack, unit_known
     return ground

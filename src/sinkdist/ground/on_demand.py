@@ -30,6 +30,7 @@ _SOURCES = 1000  #: bins that these pairs begin at
 _TRIANGLES = 10**4  #: of the look at triangles
 _BAND = 1 << 22  #: costs that are computed together for means
 _IN_CACHE = 1 << 16  #: costs that are finished together, so that they stay in cache
+_EPS = 2.0**-52
 _NEAR = 1e-3  #: of the squared lengths: below this, squared distances come from differences
 
 
@@ -42,6 +43,7 @@ class OnDemand(ABC):
     bins: int
     unit: float
     max: float  #: at least the largest cost
+    rounding: float  #: by how much of the largest cost a cost may be off, whatever its block
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -159,6 +161,8 @@ class PointCosts(OnDemand):
         self.points, self.metric, self.unit = points, metric, unit
         self.bins = len(points)
         self.max = self._bound() / unit
+        # Sums over coordinates; squares cancel by no more than a part of `_NEAR` of their terms.
+        self.rounding = 2.0 * (points.shape[1] + 16) * _EPS / _NEAR
 
     @property
     def fingerprint(self) -> str:
@@ -218,6 +222,7 @@ class GraphCosts(OnDemand):
     def __init__(self, graph: Any, unit: float = 1.0) -> None:
         self.graph, self.unit = graph, unit
         self.bins = graph.shape[0]
+        self.rounding = (self.bins + 16) * _EPS  # a path is a sum of as many edges at most
         # From one node to any other by way of node 0.
         self.max = 2.0 * float(self._paths(np.array([0])).max()) / unit
 

@@ -110,6 +110,10 @@ class MatrixFree(CostOperator, Protocol):
         """All costs divided by a number."""
 
     @property
+    def rounding(self) -> float:
+        """By how much of the largest cost a cost may be off, whatever its block."""
+
+    @property
     def has_matrix(self) -> bool:
         """Whether a matrix is made for those who ask for one."""
 

@@ -5,6 +5,7 @@ Apart from the checks in `histograms`, so that they read as numerics and these a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from sinkdist.errors import InputError, NegativeMassError
 from sinkdist.wording import argument, either, option, setting
 
-__all__ = ["Argument", "check_shape", "not_a_family", "unknown_dtype", "unmatched"]
+__all__ = ["Argument", "check_shape", "count", "not_a_family", "unknown_dtype", "unmatched"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ def check_shape(shape: tuple[int, ...], name: str, bins: int | None, against: st
     if len(shape) not in (1, 2):
         raise InputError(
             "{} must be one histogram of shape (d,) or a family of shape (n, d). "
-            "Got shape {} instead.",
-            argument(name), shape,
+            "Got shape {} instead{}.",
+            argument(name), shape, _reshaping(shape, name),
         )  # fmt: skip
     if shape[-1] == 0:
         raise InputError("{} has no bins: its shape is {}.", argument(name), shape)
@@ -95,7 +96,21 @@ def check_shape(shape: tuple[int, ...], name: str, bins: int | None, against: st
         parts.append(
             either(f"pass {repair} if it is transposed", "transpose it if that is not meant")
         )
+    elif len(shape) == 2 and shape[0] * shape[1] == bins:
+        hint = " {}."
+        parts.append(either(f"Pass {name}.ravel() if it is one image", "Is it one image?"))
     raise InputError(f"{{}} has {shape[-1]} {noun}{per_row}, but {{}} has {bins}.{hint}", *parts)
+
+
+def _reshaping(shape: tuple[int, ...], name: str) -> Any:
+    """What to do with a stack of images."""
+    if len(shape) < 3 or 0 in shape:
+        return ""
+    bins = math.prod(shape[1:])
+    return either(
+        f": pass {name}.reshape({shape[0]}, {bins}), one row of {bins} bins for each image",
+        f": save it in the shape ({shape[0]}, {bins}), one row for each image",
+    )
 
 
 def not_a_family(name: str, bins: int) -> InputError:
@@ -109,11 +124,24 @@ def not_a_family(name: str, bins: int) -> InputError:
 
 def unmatched(first: int, second: int) -> InputError:
     """Two families of different sizes that were to be matched."""
+    one = "r" if first == 1 else "c" if second == 1 else None
+    hint = "" if one is None else f"Pass {one}[0] for one histogram against all, or use pairwise"
     return InputError(
-        "{} has {} rows and {} has {}: families are matched row by row. {} for all pairs.",
-        argument("r"), first, argument("c"), second,
-        either("Use pairwise", "Use 'sinkdist pairwise'"),
+        "{} has {} and {} has {}: families are matched row by row. {} for all pairs.",
+        argument("r"), count(first, "row"), argument("c"), count(second, "row"),
+        either(hint or "Use pairwise", "Use 'sinkdist pairwise'"),
     )  # fmt: skip
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things, in words.
+
+    Examples
+    --------
+    >>> count(1, "row"), count(2000, "pair")
+    ('1 row', '2,000 pairs')
+    """
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def unknown_dtype(dtype: Any) -> InputError:

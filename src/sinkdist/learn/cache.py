@@ -109,7 +109,7 @@ class DistanceCache:
         with self._lock:
             table = self._tables.pop(spec.key, None) or DistanceTable(spec)
             self._tables[spec.key] = table  # the last is the one in use
-        values, solved, kept = table.distances(X, Y, self._limit, spec.workers)
+        values, solved, kept = table.distances(X, Y, self._limit, spec.workers, spec.progress)
         with self._lock:
             self._solved += solved
         self._trim()

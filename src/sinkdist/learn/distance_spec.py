@@ -6,6 +6,7 @@ its key is made of facts, not of objects: clones of an estimator have the same.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -16,12 +17,13 @@ import numpy.typing as npt
 
 from sinkdist import classic
 from sinkdist.api.pairs import pairwise
-from sinkdist.errors import InputError
+from sinkdist.errors import InputError, ScaleWarning, warn_caller
 from sinkdist.ground import Ground
 from sinkdist.inputs.rows import Rows
 from sinkdist.pairs.reading import problem_of
 from sinkdist.problem.options import Options
 from sinkdist.problem.problem import Problem
+from sinkdist.problem.scale_check import check_scale
 from sinkdist.scale import threads
 from sinkdist.wording import option
 
@@ -40,7 +42,8 @@ CLASSIC: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "total_variation": classic.total_variation,
     }
 )
-_USUAL_STRENGTH = 9.0  # lam times the median cost: the value that the paper finds best most often
+_SMALLEST_IMAGE = 8  # pixels along a side
+_USUAL = "9/median"  # the value that the paper finds best most often
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +62,8 @@ class DistanceSpec:
         The facts: specifications with the same key have the same distances.
     workers : int or None
         Threads.
+    progress : bool
+        Whether progress is shown while pairs are solved.
     """
 
     distance: str
@@ -66,6 +71,7 @@ class DistanceSpec:
     dtype: np.dtype[Any]
     key: str
     workers: int | None
+    progress: bool = False
 
     @property
     def ground(self) -> Ground | None:
@@ -77,7 +83,7 @@ class DistanceSpec:
         """Whether the way from x to y costs what the way back costs."""
         return self.ground is None or self.ground.is_symmetric
 
-    def solve(self, X: Rows, Y: Rows | None, workers: Any) -> Array:
+    def solve(self, X: Rows, Y: Rows | None, workers: Any, progress: bool = False) -> Array:
         """All distances of one family, each pair once, or from one family to another."""
         if self.problem is None:
             found = CLASSIC[self.distance](X, Y, workers=workers)
@@ -88,6 +94,7 @@ class DistanceSpec:
             found = pairwise(
                 X, Y, ground=self.problem.ground, lam=o.lam, reg=o.reg, alpha=o.alpha, tol=o.tol,
                 max_iter=o.max_iter, iterations=o.iterations, dtype=self.dtype, workers=workers,
+                progress=progress,
             )  # fmt: skip
         values: Array = np.asarray(found, self.dtype)
         return values
@@ -101,6 +108,8 @@ def spec_of(
     threads.count(options.workers)
     if distance != TRANSPORT:
         return DistanceSpec(distance, None, dtype, f"{distance} {dtype}", options.workers)
+    if ground is None:
+        _warn_of_images(bins)
     ground = Ground.grid(bins) if ground is None else Ground.of(ground)
     if ground.shape[0] != ground.shape[1]:
         raise InputError(
@@ -109,10 +118,26 @@ def spec_of(
             option("ground"), *ground.shape,
         )  # fmt: skip
     if options.lam is None and options.reg is None and options.alpha is None:
-        options = replace(options, lam=_USUAL_STRENGTH / (ground.median or ground.max or 1.0))
+        options = replace(options, lam=_USUAL if ground.median > 0.0 else 9.0 / (ground.max or 1.0))
     problem = problem_of(ground, options, dtype)
+    check_scale(problem.member.lam, options.lam, ground)
+    ground.know_unit()  # what estimators call for each fit says no more about it
     key = f"{problem.facts()} {ground.fingerprint}"
-    return DistanceSpec(distance, problem, dtype, key, options.workers)
+    return DistanceSpec(distance, problem, dtype, key, options.workers, options.progress)
+
+
+def _warn_of_images(bins: int) -> None:
+    """Warn where bins that are taken to lie on a line may be the pixels of a square."""
+    side = math.isqrt(bins)
+    if side >= _SMALLEST_IMAGE and side * side == bins:
+        warn_caller(
+            ScaleWarning(
+                f"Without {{}} the {bins} bins are taken to lie on a line, one apart. For images "
+                f"of {side} x {side} pixels pass Ground.grid({side}, {side}); where the line is "
+                f"meant, Ground.grid({bins}).",
+                option("ground"),
+            )
+        )
 
 
 def check_distance(distance: Any) -> None:

@@ -47,7 +47,7 @@ class DistanceTable:
         return int(self._values.nbytes) + _ENTRY * (len(self._rows) + len(self._columns))
 
     def distances(
-        self, X: HashedRows, Y: HashedRows, limit: int, workers: Any
+        self, X: HashedRows, Y: HashedRows, limit: int, workers: Any, progress: bool = False
     ) -> tuple[Array, int, bool]:
         """The matrix from `X` to `Y`; how many pairs were solved for it; whether it is kept.
 
@@ -56,7 +56,7 @@ class DistanceTable:
         x, y = X.without_repeats, Y.without_repeats
         with self._lock:
             values = self._known(x, y)
-            solved = self._solve(values, x, y, workers)
+            solved = self._solve(values, x, y, {"workers": workers, "progress": progress})
             kept = solved == 0 or self._keep(x, y, values, limit)
         if len(x) < len(X) or len(y) < len(Y):
             values = values[np.ix_(X.kinds, Y.kinds)]
@@ -86,8 +86,8 @@ class DistanceTable:
             np.copyto(block, self._values[np.ix_(rows, columns)], where=np.isnan(block))
             values[place] = block
 
-    def _solve(self, values: Array, x: HashedRows, y: HashedRows, workers: Any) -> int:
-        """Fill the gaps; how many pairs that took."""
+    def _solve(self, values: Array, x: HashedRows, y: HashedRows, run: dict[str, Any]) -> int:
+        """Fill the gaps; how many pairs that took. ``run`` says how they are solved."""
         if not np.isnan(values).any():
             return 0
         solved = 0
@@ -95,26 +95,26 @@ class DistanceTable:
             there = {digest: k for k, digest in enumerate(y.digests)}
             here, common = _places(x.digests, there)
             if x.digests == y.digests:  # as in a fit: no copy of what may be large
-                solved = self._solve_square(values, x, workers)
+                solved = self._solve_square(values, x, run)
             elif here.size:
                 square = values[np.ix_(here, common)]
-                solved = self._solve_square(square, x.take(here), workers)
+                solved = self._solve_square(square, x.take(here), run)
                 values[np.ix_(here, common)] = square
         for rows, columns in rectangles(np.isnan(values)):
-            block = self.spec.solve(x.rows[rows], y.rows[columns], workers)
+            block = self.spec.solve(x.rows[rows], y.rows[columns], **run)
             values[np.ix_(rows, columns)] = block
             solved += block.size
         return solved
 
-    def _solve_square(self, square: Array, x: HashedRows, workers: Any) -> int:
+    def _solve_square(self, square: Array, x: HashedRows, run: dict[str, Any]) -> int:
         """The same for rows against themselves: a pair is solved in one direction only."""
         solved = 0
         for rows, columns in triangles(np.isnan(square)):
             if columns is None:
-                square[np.ix_(rows, rows)] = self.spec.solve(x.rows[rows], None, workers)
+                square[np.ix_(rows, rows)] = self.spec.solve(x.rows[rows], None, **run)
                 solved += rows.size * (rows.size + 1) // 2
             else:
-                block = self.spec.solve(x.rows[rows], x.rows[columns], workers)
+                block = self.spec.solve(x.rows[rows], x.rows[columns], **run)
                 square[np.ix_(rows, columns)] = block
                 square[np.ix_(columns, rows)] = block.T
                 solved += block.size

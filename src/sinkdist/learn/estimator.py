@@ -18,6 +18,7 @@ from sinkdist.inputs import histograms
 from sinkdist.inputs.arrays import is_sparse
 from sinkdist.inputs.flags import flag
 from sinkdist.inputs.histograms import Histograms, working_dtype
+from sinkdist.inputs.named_options import named_options
 from sinkdist.inputs.sparsity import check_structure
 from sinkdist.learn.cache import distance_cache
 from sinkdist.learn.distance_spec import PRECOMPUTED, DistanceSpec, check_distance, spec_of
@@ -36,7 +37,7 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
     """Estimators that learn from distances between rows; each names its own parameters."""
 
     ground: Any
-    lam: float | None
+    lam: float | str | None
     reg: float | None
     alpha: float | None
     iterations: int | None
@@ -47,8 +48,15 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
     normalize: bool
     dtype: Any
     workers: int | None
+    verbose: int
     _spec: DistanceSpec | None
     _training: HashedRows
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Let constructors name our option where another package's is given."""
+        super().__init_subclass__(**more)
+        if "__init__" in vars(cls):
+            cls.__init__ = named_options(cls.__init__)  # type: ignore[method-assign]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -88,6 +96,7 @@ class TransportEstimator(BaseEstimator):  # type: ignore[misc]
             options = Options(
                 lam=self.lam, reg=self.reg, alpha=self.alpha, iterations=self.iterations,
                 tol=self.tol, max_iter=self.max_iter, workers=self.workers,
+                progress=bool(self.verbose),
             )  # fmt: skip
             self._spec = spec_of(self.distance, self.ground, options, X.shape[1], dtype)
             self.ground_ = self._spec.ground

@@ -59,6 +59,8 @@ class TransportKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Transpo
         What to compute in; by default what the training set is in, float64 for counts.
     workers : int, optional
         Threads; all cores by default.
+    verbose : int
+        1 shows progress while distances are computed.
 
     Attributes
     ----------
@@ -87,7 +89,7 @@ class TransportKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Transpo
         self,
         ground: Any = None,
         *,
-        lam: float | None = None,
+        lam: float | str | None = None,
         reg: float | None = None,
         alpha: float | None = None,
         iterations: int | None = None,
@@ -99,6 +101,7 @@ class TransportKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Transpo
         normalize: bool = True,
         dtype: Any = None,
         workers: int | None = None,
+        verbose: int = 0,
     ) -> None:
         self.ground = ground
         self.lam = lam
@@ -113,6 +116,7 @@ class TransportKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Transpo
         self.normalize = normalize
         self.dtype = dtype
         self.workers = workers
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None) -> TransportKernel:
         """Learn the training set, the bandwidth and the term on the diagonal.

@@ -124,7 +124,7 @@ class TransportKMeans(
         n_clusters: int = 8,
         ground: Any = None,
         *,
-        lam: float | None = None,
+        lam: float | str | None = None,
         reg: float | None = None,
         tol: float | None = None,
         max_iter: int | None = None,
@@ -312,7 +312,7 @@ class TransportKMeans(
         if self.verbose:
             sys.stderr.write(
                 f"TransportKMeans, round {clusters.rounds}: inertia {clusters.inertia:.6g}, "
-                f"{moved} rows changed their cluster\n"
+                f"{moved} row{'s' * (moved != 1)} changed cluster\n"
             )
 
 

@@ -82,7 +82,7 @@ class TransportKMedoids(
         n_clusters: int = 8,
         ground: Any = None,
         *,
-        lam: float | None = None,
+        lam: float | str | None = None,
         reg: float | None = None,
         alpha: float | None = None,
         iterations: int | None = None,

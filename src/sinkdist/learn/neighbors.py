@@ -30,7 +30,7 @@ class TransportNeighborsClassifier(ClassifierMixin, SearchingEstimator):  # type
     Parameters
     ----------
     ground, lam, reg, alpha, iterations, tol, max_iter, distance, coincidence, normalize, dtype,
-    workers
+    workers, verbose
         As for `TransportKernel`; the ground may be asymmetric: mass goes from new rows to those of
         the training set.
     n_neighbors : int
@@ -62,7 +62,7 @@ class TransportNeighborsClassifier(ClassifierMixin, SearchingEstimator):  # type
         self,
         ground: Any = None,
         *,
-        lam: float | None = None,
+        lam: float | str | None = None,
         reg: float | None = None,
         alpha: float | None = None,
         iterations: int | None = None,
@@ -73,6 +73,7 @@ class TransportNeighborsClassifier(ClassifierMixin, SearchingEstimator):  # type
         normalize: bool = True,
         dtype: Any = None,
         workers: int | None = None,
+        verbose: int = 0,
         n_neighbors: int = 5,
         weights: Weights = "uniform",
     ) -> None:
@@ -88,6 +89,7 @@ class TransportNeighborsClassifier(ClassifierMixin, SearchingEstimator):  # type
         self.normalize = normalize
         self.dtype = dtype
         self.workers = workers
+        self.verbose = verbose
         self.n_neighbors = n_neighbors
         self.weights = weights
 

@@ -23,7 +23,7 @@ class TransportNeighborsRegressor(MultiOutputMixin, RegressorMixin, SearchingEst
     Parameters
     ----------
     ground, lam, reg, alpha, iterations, tol, max_iter, distance, coincidence, normalize, dtype,
-    workers
+    workers, verbose
         As for `TransportKernel`.
     n_neighbors : int
         How many count.
@@ -49,7 +49,7 @@ class TransportNeighborsRegressor(MultiOutputMixin, RegressorMixin, SearchingEst
         self,
         ground: Any = None,
         *,
-        lam: float | None = None,
+        lam: float | str | None = None,
         reg: float | None = None,
         alpha: float | None = None,
         iterations: int | None = None,
@@ -60,6 +60,7 @@ class TransportNeighborsRegressor(MultiOutputMixin, RegressorMixin, SearchingEst
         normalize: bool = True,
         dtype: Any = None,
         workers: int | None = None,
+        verbose: int = 0,
         n_neighbors: int = 5,
         weights: Weights = "uniform",
     ) -> None:
@@ -75,6 +76,7 @@ class TransportNeighborsRegressor(MultiOutputMixin, RegressorMixin, SearchingEst
         self.normalize = normalize
         self.dtype = dtype
         self.workers = workers
+        self.verbose = verbose
         self.n_neighbors = n_neighbors
         self.weights = weights
 

@@ -24,6 +24,8 @@ from sinkdist.scale import threads
 from sinkdist.search.candidates import Candidates
 from sinkdist.search.engine import Engine
 from sinkdist.search.ranking import Rule
+from sinkdist.search.running import Place, run
+from sinkdist.search.tile_search import TileSearch
 
 __all__ = ["SearchingEstimator", "check_count"]
 
@@ -97,11 +99,10 @@ class SearchingEstimator(TransportEstimator):
             problem = replace(problem, options=options)
             candidates = Candidates.of(Histograms(self._training.rows))
             self._engine = Engine(problem, candidates, len(rows))
-        found, tally = self._engine.nearest(
-            Histograms(rows.rows), Rule(count), own=own, workers=threads.count(self.workers),
-            progress=False,
-        )  # fmt: skip
-        warn(tally, self._spec.problem.stopping, depth=6)
+        queries = Histograms(rows.rows)
+        search = TileSearch(self._engine.problem, queries, self._engine, Rule(count), own=own)
+        found, tally = run(search, Place(threads.count(self.workers), bool(self.verbose)))
+        warn(tally, self._spec.problem.stopping)
         return found.distances, found.indices
 
 

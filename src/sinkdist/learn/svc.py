@@ -7,16 +7,22 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from sinkdist.inputs.flags import flag
 from sinkdist.learn.estimator import TransportEstimator
 from sinkdist.learn.kernel import TransportKernel
 
 __all__ = ["TransportSVC"]
 
 Array: TypeAlias = npt.NDArray[Any]
+
+_FOLDS = 5  # of the cross-validation behind probabilities
 
 
 class TransportSVC(ClassifierMixin, TransportEstimator):  # type: ignore[misc]
@@ -25,7 +31,7 @@ class TransportSVC(ClassifierMixin, TransportEstimator):  # type: ignore[misc]
     Parameters
     ----------
     ground, lam, reg, alpha, iterations, tol, max_iter, distance, t, coincidence, normalize, dtype,
-    workers
+    workers, verbose
         As for `TransportKernel`.
     C : float
         The price of a training row on the wrong side.
@@ -33,6 +39,11 @@ class TransportSVC(ClassifierMixin, TransportEstimator):  # type: ignore[misc]
         Factors of `C` by class, as for `sklearn.svm.SVC`.
     decision_function_shape : {"ovr", "ovo"}
         Whether `decision_function` has a column for each class or for each pair of them.
+    probability : bool
+        Whether `predict_proba` is wanted: probabilities are fitted to the decision function by
+        cross-validation (scikit-learn's ``CalibratedClassifierCV``), which fits more machines.
+    random_state : int, RandomState or None
+        Of the folds, where ``probability=True``.
 
     Attributes
     ----------
@@ -58,7 +69,7 @@ class TransportSVC(ClassifierMixin, TransportEstimator):  # type: ignore[misc]
         self,
         ground: Any = None,
         *,
-        lam: float | None = None,
+        lam: float | str | None = None,
         reg: float | None = None,
         alpha: float | None = None,
         iterations: int | None = None,
@@ -70,9 +81,12 @@ class TransportSVC(ClassifierMixin, TransportEstimator):  # type: ignore[misc]
         normalize: bool = True,
         dtype: Any = None,
         workers: int | None = None,
+        verbose: int = 0,
         C: float = 1.0,
         class_weight: Any = None,
         decision_function_shape: str = "ovr",
+        probability: bool = False,
+        random_state: Any = None,
     ) -> None:
         self.ground = ground
         self.lam = lam
@@ -87,9 +101,12 @@ class TransportSVC(ClassifierMixin, TransportEstimator):  # type: ignore[misc]
         self.normalize = normalize
         self.dtype = dtype
         self.workers = workers
+        self.verbose = verbose
         self.C = C
         self.class_weight = class_weight
         self.decision_function_shape = decision_function_shape
+        self.probability = probability
+        self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> TransportSVC:
         """Learn from labelled histograms.
@@ -112,14 +129,18 @@ class TransportSVC(ClassifierMixin, TransportEstimator):  # type: ignore[misc]
             self.ground, lam=self.lam, reg=self.reg, alpha=self.alpha, iterations=self.iterations,
             tol=self.tol, max_iter=self.max_iter, distance=self.distance, t=self.t,
             coincidence=self.coincidence, normalize=self.normalize, dtype=self.dtype,
-            workers=self.workers,
+            workers=self.workers, verbose=self.verbose,
         )  # fmt: skip
         machine = SVC(
             C=self.C, kernel="precomputed", class_weight=self.class_weight,
             decision_function_shape=self.decision_function_shape,
         )  # fmt: skip
-        self.svc_ = machine.fit(self.kernel_._fitted_matrix(X), y)
+        K = self.kernel_._fitted_matrix(X)
+        self.svc_ = machine.fit(K, y)
         self.classes_ = self.svc_.classes_
+        if flag("probability", self.probability):
+            folds = StratifiedKFold(_FOLDS, shuffle=True, random_state=self.random_state)
+            self._calibrated = CalibratedClassifierCV(machine, cv=folds, ensemble=False).fit(K, y)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -136,6 +157,22 @@ class TransportSVC(ClassifierMixin, TransportEstimator):  # type: ignore[misc]
         """
         K = self._kernel(X)
         return np.asarray(self.svc_.predict(K))
+
+    @available_if(lambda machine: machine.probability)
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class; only with ``probability=True``.
+
+        Parameters
+        ----------
+        X
+            As for `predict`.
+
+        Returns
+        -------
+        ndarray, shape (m, number of classes)
+        """
+        K = self._kernel(X)
+        return np.asarray(self._calibrated.predict_proba(K))
 
     def decision_function(self, X: Any) -> Array:
         """How far rows are on the side of each class; see ``decision_function_shape``.

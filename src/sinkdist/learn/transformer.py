@@ -29,7 +29,7 @@ class TransportNeighborsTransformer(
     Parameters
     ----------
     ground, lam, reg, alpha, iterations, tol, max_iter, distance, coincidence, normalize, dtype,
-    workers
+    workers, verbose
         As for `TransportKernel`; `coincidence` is True by default.
     n_neighbors : int
         How many neighbours each row has; with ``mode="distance"`` one more, since a training row is
@@ -58,7 +58,7 @@ class TransportNeighborsTransformer(
         self,
         ground: Any = None,
         *,
-        lam: float | None = None,
+        lam: float | str | None = None,
         reg: float | None = None,
         alpha: float | None = None,
         iterations: int | None = None,
@@ -69,6 +69,7 @@ class TransportNeighborsTransformer(
         normalize: bool = True,
         dtype: Any = None,
         workers: int | None = None,
+        verbose: int = 0,
         n_neighbors: int = 5,
         mode: str = "distance",
     ) -> None:
@@ -84,6 +85,7 @@ class TransportNeighborsTransformer(
         self.normalize = normalize
         self.dtype = dtype
         self.workers = workers
+        self.verbose = verbose
         self.n_neighbors = n_neighbors
         self.mode = mode
 

@@ -5,6 +5,7 @@ Apart from `matched`, whose pairs are matched row by row.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -61,6 +62,7 @@ class AllPairs:
         self.need_error = need_error
         self.workers = workers
         self.postprocess = postprocess
+        self.watch: Callable[[int], None] | None = None
         # Neighbours that share their bins are of use only to pairs that are solved together.
         order = np.arange(B.n) if problem.member.reads_sparse else support_order(B.rows)
         self.order = order[~empty_rows(B)[order]]
@@ -130,6 +132,8 @@ class AllPairs:
             if self.stop.is_set():
                 break
             found, j = self.solve(batch, part), batch.j - across
+            if self.watch is not None:
+                self.watch(batch.j.size)
             mirrored = batch.j < tile.rows.stop
             for whole, some in (
                 (values, found.value), (status, found.status), (error, found.error)
@@ -168,7 +172,7 @@ class AllPairs:
         return rows.start + np.flatnonzero(~empty[rows])
 
     def __reduce__(self) -> Any:
-        kept = {k: v for k, v in self.__dict__.items() if k != "task"}
+        kept = {k: v for k, v in self.__dict__.items() if k != "task"} | {"watch": None}
         return AllPairs.__new__, (AllPairs,), kept
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,14 @@ import numpy as np
 from sinkdist.errors import InputError
 from sinkdist.ground import Ground
 from sinkdist.inputs import histograms
+from sinkdist.inputs.arrays import is_sparse
 from sinkdist.inputs.flags import flag, listener
 from sinkdist.inputs.histograms import Histograms, working_dtype
 from sinkdist.inputs.messages import not_a_family
 from sinkdist.problem import masses, stopping, strength
 from sinkdist.problem.options import Options
 from sinkdist.problem.problem import Problem, require_range
+from sinkdist.problem.scale_check import check_scale
 from sinkdist.solvers import table
 from sinkdist.solvers.members import member_of
 
@@ -32,7 +35,9 @@ def check_flags(options: Options) -> None:
 
 def read_problem(first: Any, second: Any, ground: Any, options: Options) -> Problem:
     """Check all that is not a histogram; the dtype of the histograms may decide the problem's."""
-    return problem_of(ground, options, working_dtype(first, second, dtype=options.dtype))
+    problem = problem_of(ground, options, working_dtype(first, second, dtype=options.dtype))
+    check_scale(problem.member.lam, options.lam, problem.ground)
+    return problem
 
 
 def problem_of(ground: Any, options: Options, dtype: np.dtype[Any]) -> Problem:
@@ -42,9 +47,12 @@ def problem_of(ground: Any, options: Options, dtype: np.dtype[Any]) -> Problem:
         dtype, tol=options.tol, max_iter=options.max_iter, iterations=options.iterations,
         solver=solver.name,
     )  # fmt: skip
-    asked = strength.read(lam=options.lam, reg=options.reg, alpha=options.alpha)
-    member = member_of(asked, masses.read(options.mass_penalty))
-    problem = Problem(Ground.of(ground), member, stop, solver, dtype, options)
+    penalty, costs = masses.read(options.mass_penalty), Ground.of(ground)
+    asked = strength.read(
+        lam=options.lam, reg=options.reg, alpha=options.alpha, median=lambda: costs.median
+    )
+    member = member_of(asked, penalty)
+    problem = Problem(costs, member, stop, solver, dtype, options)
     member.check(stop.iterations, solver.name)
     require_range(problem.ground.max, dtype)
     if asked.name == "lam" and member.lam == 0.0 < asked.value:
@@ -79,7 +87,17 @@ def read_families(
     a = read(first, names[0], rows)
     if first is second and rows == columns:
         return a, a
-    return a, read(second, names[1], columns)
+    b = read(second, names[1], columns)
+    if names == ("r", "c"):
+        return _one_row(first, a, b.n), _one_row(second, b, a.n)
+    return a, b
+
+
+def _one_row(given: Any, family: Histograms, others: int) -> Histograms:
+    """A sparse matrix of one row, as ``X[3]`` gives, is one histogram beside a family."""
+    if family.n == 1 and others != 1 and not family.is_vector and is_sparse(given):
+        return replace(family, is_vector=True)
+    return family
 
 
 def require_families(A: Histograms, B: Histograms) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-
-from sinkdist.errors import ConvergenceWarning
+from sinkdist.errors import ConvergenceWarning, warn_caller
 from sinkdist.problem.stopping import Stopping
 from sinkdist.scale.tally import Tally
 from sinkdist.solution.status import Status
@@ -16,7 +14,7 @@ __all__ = ["SHORT", "warn"]
 SHORT = (int(Status.MAX_ITER), int(Status.STALLED))
 
 
-def warn(tally: Tally, stop: Stopping, depth: int = 3) -> None:
+def warn(tally: Tally, stop: Stopping) -> None:
     """Warn once, with counts and the worst error, where pairs stopped short."""
     count = tally.count(SHORT)
     if count == 0:
@@ -35,8 +33,8 @@ def warn(tally: Tally, stop: Stopping, depth: int = 3) -> None:
         "Raise --max-iter or --tol; bounds hold anyway, see 'sinkdist distance --all'",
     )
     message = ConvergenceWarning(
-        f"{count} of {answered} pairs did not reach {{}}: {' and '.join(reasons)}; the worst "
-        f"marginal error is {worst:.2g}. {{}}.",
+        f"{count} of {answered} {'pair' if answered == 1 else 'pairs'} did not reach {{}}: "
+        f"{' and '.join(reasons)}; the worst marginal error is {worst:.2g}. {{}}.",
         *parts, remedy,
     )  # fmt: skip
-    warnings.warn(message, stacklevel=depth)
+    warn_caller(message)

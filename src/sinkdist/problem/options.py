@@ -13,9 +13,11 @@ from typing import Any
 
 __all__ = ["Options", "about", "deciding", "documented"]
 
-_PAIRS = ("solve", "distance", "pairwise", "neighbors")
+_PAIRS = ("solve", "distance", "pairwise", "estimate", "neighbors")
 _ALL = (*_PAIRS, "divergence")
+_WATCHED = tuple(verb for verb in _ALL if verb != "estimate")
 _SEARCH = ("neighbors",)
+_STORED = ("pairwise", "neighbors")
 _MEANS = ("barycenter", "solve_barycenter")
 
 
@@ -57,8 +59,8 @@ class Options:
         default=None,
         metadata=about(
             "The paper's lambda: the larger, the closer to the exact distance; inf is the "
-            "exact distance, 0 the independence table. 9 is a common choice with a scaled "
-            "ground.",
+            "exact distance, 0 the independence table. 9/median, which is 9 divided by the median "
+            "cost, is a common choice.",
             verbs=(*_ALL, "path", *_MEANS),
             decides=True,
             flag="--lam",
@@ -88,7 +90,7 @@ class Options:
         metadata=about(
             "Hold marginals by a penalty instead of exactly, so that total masses may differ: one "
             "number, or a pair for rows and columns; inf holds a side exactly. With lam or reg.",
-            verbs=("solve", "distance", "pairwise", "divergence"),
+            verbs=("solve", "distance", "pairwise", "estimate", "divergence"),
             decides=True,
             flag="--mass-penalty",
         ),
@@ -171,7 +173,7 @@ class Options:
         metadata=about(
             "The Sinkhorn divergence instead, which is 0 for equal histograms; barycentres under "
             "it are not blurred.",
-            verbs=("pairwise", *_MEANS),
+            verbs=("pairwise", "estimate", *_MEANS),
             decides=True,
             defaults=dict.fromkeys(_MEANS, True),
         ),
@@ -185,7 +187,7 @@ class Options:
         metadata=about(
             "Show pairs done, pairs per second and the time left; or a function of Progress "
             "records.",
-            verbs=_ALL,
+            verbs=_WATCHED,
             flag="--progress",
         ),
     )
@@ -194,28 +196,28 @@ class Options:
         metadata=about(
             "The most memory to use, such as 2GB or 500MB; three quarters of what is free by "
             "default.",
-            verbs=("pairwise",),
+            verbs=_STORED,
             flag="--memory",
         ),
     )
     out: Any = field(
         default=None,
         metadata=about(
-            "Store the matrix there, tile by tile; the same call resumes after the last "
-            "finished tile.",
-            verbs=("pairwise",),
+            "Store the matrix, or the neighbours, there, tile by tile; the same call resumes after "
+            "the last finished tile.",
+            verbs=_STORED,
             flag="--out",
         ),
     )
     overwrite: Any = field(
         default=False,
-        metadata=about("Replace what is there already.", verbs=("pairwise",), flag="--overwrite"),
+        metadata=about("Replace what is there already.", verbs=_STORED, flag="--overwrite"),
     )
     client: Any = field(
         default=None,
         metadata=about(
             "Run on a Dask cluster: a dask.distributed.Client.",
-            verbs=("pairwise",),
+            verbs=_STORED,
             flag="--scheduler",
         ),
     )

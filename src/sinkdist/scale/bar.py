@@ -46,7 +46,8 @@ class Bar(Display):
         self._console = Console(stderr=True) if console is None else console
         self._live: RichProgress | None = None
         self._task: TaskID | None = None
-        self._lines = Lines(self._write, seconds=SECONDS_BETWEEN_LINES, closing=False)
+        every = SECONDS_BETWEEN_LINES
+        self._lines = Lines(self._write, seconds=every, first=every, closing=False)
 
     def __enter__(self) -> Bar:
         if self._console.is_terminal or self._console.is_jupyter:

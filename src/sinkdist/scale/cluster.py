@@ -27,7 +27,7 @@ from sinkdist.scale.tiles import Tile
 Client: TypeAlias = Any  # distributed.Client, whose methods carry no types
 Future: TypeAlias = Any  # distributed.Future
 
-__all__ = ["check_address", "check_client", "connect", "run_into_memory", "run_into_store"]
+__all__ = ["Sent", "check_address", "check_client", "connect", "run_into_memory", "run_into_store"]
 
 _AHEAD = 3  # tiles waiting for each thread of the cluster
 #: Times in a row that all workers may be lost, and the inputs with them: before the caller is
@@ -47,14 +47,34 @@ def run_into_store(
 
 
 def run_into_memory(
-    client: Client, job: Job, tiles: list[Tile], put: Callable[[Tile, TileResult], None]
+    client: Client, job: Job | Sent, tiles: list[Any], put: Callable[[Any, Any], None]
 ) -> None:
     """Compute tiles and hand them to ``put``."""
     _run(client, job, tiles, None, put)
 
 
+class Sent:
+    """Inputs that travel once for several runs: anything with a ``compute``, a function of a tile.
+
+    They are sent again where the workers are lost that held them.
+    """
+
+    def __init__(self, job: Any) -> None:
+        self._job, self._there = job, None
+
+    def on(self, client: Client) -> Future:
+        """The inputs on the cluster."""
+        if self._there is None:
+            self._there = client.scatter(self._job, broadcast=True, hash=False)
+        return self._there
+
+    def forget(self) -> None:
+        """Send them again when they are next needed."""
+        self._there = None
+
+
 def _run(
-    client: Client, job: Job, tiles: list[Tile], path: str | None, done: Callable[..., None]
+    client: Client, job: Any, tiles: list[Any], path: str | None, done: Callable[..., None]
 ) -> None:
     """Keep the cluster's threads in tiles until none is left."""
     if not tiles:
@@ -88,13 +108,14 @@ class _Crew:
     def __init__(
         self,
         client: Client,
-        job: Job,
-        tiles: list[Tile],
+        job: Any,
+        tiles: list[Any],
         path: str | None,
         done: Callable[..., None],
     ) -> None:
         self.left = {tile.place: tile for tile in tiles}
-        self._client, self._job, self._path, self._done = client, job, path, done
+        self._client, self._path, self._done = client, path, done
+        self._inputs = job if isinstance(job, Sent) else Sent(job)
         self._health = ClusterHealth(client, path)
         self._deaths: Counter[tuple[int, int]] = Counter()
         self._verdict: StoreError | None = None
@@ -105,9 +126,10 @@ class _Crew:
         """Send the inputs and work through what is left, until it is done or they are lost."""
         self._health.wait_for_workers()
         try:
-            shared = self._client.scatter(self._job, broadcast=True, hash=False)
+            shared = self._inputs.on(self._client)
             ahead = _AHEAD * max(1, sum(self._client.nthreads().values()))
         except OSError:  # a worker, or the scheduler, went away meanwhile: `check` says which
+            self._inputs.forget()
             time.sleep(_LOOK)
             return
         possible = [tile for tile in self.left.values() if self._deaths[tile.place] < _TRIES]
@@ -124,6 +146,7 @@ class _Crew:
             if self._verdict is not None:
                 raise self._verdict
         except _Lost:
+            self._inputs.forget()
             return
         except BaseException:
             self._give_up()

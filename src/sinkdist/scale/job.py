@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError
+from sinkdist.inputs.messages import count
 from sinkdist.interrupts import Stop
 from sinkdist.scale import memory
 from sinkdist.scale.tally import Tally
@@ -43,7 +44,11 @@ class TileResult(NamedTuple):
 
 
 class Compute(Protocol):
-    """What answers a tile; it can be pickled, and gives up when ``stop`` is set."""
+    """What answers a tile; it can be pickled, and gives up when ``stop`` is set.
+
+    One with an attribute ``watch`` calls it, unless it is None, with the number of pairs whenever
+    some of a tile are answered.
+    """
 
     @property
     def stop(self) -> Stop:
@@ -116,8 +121,9 @@ def check_budget(job: Job, tiling: Tiling, budget: int | None, workers: int) -> 
     if budget is not None and held + needed > budget:
         raise InputError(
             f"The memory budget of {memory.text(budget)} is too small: this process holds "
-            f"{memory.text(held)} already, and {workers} workers on tiles of {tiling.side} x "
-            f"{tiling.side} pairs need {memory.text(needed)} more. Raise {{}}, or use fewer {{}}.",
+            f"{memory.text(held)} already, and {count(workers, 'worker')} on tiles of "
+            f"{tiling.side} x {tiling.side} pairs need {memory.text(needed)} more. Raise {{}}, or "
+            "use fewer {}.",
             option("memory"),
             option("workers"),
         )

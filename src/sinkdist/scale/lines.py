@@ -12,6 +12,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from sinkdist.inputs.messages import count
+
 if TYPE_CHECKING:
     from typing import Self
 
@@ -21,6 +23,8 @@ __all__ = ["SECONDS_BETWEEN_LINES", "Display", "Lines", "duration", "sentence"]
 
 SECONDS_BETWEEN_LINES = 10.0  #: in a log
 _SECONDS_WITHOUT_BAR = 5.0  # where lines are all there is to see
+_FIRST = 3.0  # seconds until the first of these
+_LONG = 1.0  # seconds of compiling that are worth a word
 
 
 class Display:
@@ -54,7 +58,7 @@ class Display:
 
 
 class Lines(Display):
-    """A line every few seconds, and one at the end.
+    """A line after three seconds, then every few seconds, and one at the end.
 
     Parameters
     ----------
@@ -63,6 +67,8 @@ class Lines(Display):
         free for results.
     seconds : float
         Between two lines.
+    first : float
+        Seconds until the first.
     closing : bool
         Whether the end of every run is printed; else short runs print nothing.
 
@@ -73,6 +79,7 @@ class Lines(Display):
     ...     lines(Progress(done=200, total=1000, seconds=4.0, unconverged=0))
     ...     lines(Progress(done=600, total=1000, seconds=12.0, unconverged=3))
     ...     lines(Progress(done=1000, total=1000, seconds=16.0, unconverged=3))
+    200 of 1,000 pairs, 50 pairs/s, 16 s left
     600 of 1,000 pairs, 50 pairs/s, 8 s left, 3 not converged
     1,000 of 1,000 pairs, 62 pairs/s, took 16 s, 3 not converged
     """
@@ -82,18 +89,19 @@ class Lines(Display):
         write: Callable[[str], object] | None = None,
         *,
         seconds: float = _SECONDS_WITHOUT_BAR,
+        first: float = _FIRST,
         closing: bool = True,
     ) -> None:
         super().__init__()
         self._write = _to_stderr if write is None else write
         self._seconds = seconds
         self._closing = closing
-        self._written_at = 0.0
+        self._due_at = first
 
     def _show(self, record: Progress) -> None:
         is_last = self._closing and record.done >= record.total
-        if is_last or record.seconds - self._written_at >= self._seconds:
-            self._written_at = record.seconds
+        if is_last or _is_resumed(record) or record.seconds >= self._due_at:
+            self._due_at = record.seconds + self._seconds
             self._write(sentence(record))
 
 
@@ -117,18 +125,29 @@ def sentence(record: Progress) -> str:
     '30,000 of 90,000 pairs, 20,000 pairs/s, 3 s left, 2 not converged'
     >>> sentence(Progress(done=90_000, total=90_000, seconds=4.5, unconverged=0))
     '90,000 of 90,000 pairs, 20,000 pairs/s, took 4.5 s'
+    >>> sentence(Progress(done=32_896, total=2_001_000, seconds=0.1, unconverged=0, before=32_896))
+    '32,896 pairs kept, 1,968,104 to go'
     """
-    parts = [f"{record.done:,} of {record.total:,} pairs"]
+    if _is_resumed(record):
+        return f"{count(record.before, 'pair')} kept, {record.total - record.done:,} to go"
+    parts = [f"{record.done:,} of {count(record.total, 'pair')}"]
     rate = record.pairs_per_second
     if rate > 0:
         parts.append(f"{rate:,.0f} pairs/s" if rate >= 10 else f"{rate:.2g} pairs/s")
         if record.done < record.total:
             parts.append(f"{duration(math.ceil((record.total - record.done) / rate))} left")
         else:
-            parts.append(f"took {duration(record.seconds)}")
+            parts.append(f"took {duration(record.seconds - record.compiling)}")
+    if record.compiling >= _LONG:
+        parts.append(f"after {duration(record.compiling)} of compiling")
     if record.unconverged:
         parts.append(f"{record.unconverged:,} not converged")
     return ", ".join(parts)
+
+
+def _is_resumed(record: Progress) -> bool:
+    """Whether a record is of what an earlier run has left, before this one has added to it."""
+    return 0 < record.before == record.done < record.total
 
 
 def duration(seconds: float) -> str:

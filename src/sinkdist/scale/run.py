@@ -114,6 +114,9 @@ def _fill(job: Job, store: Any, workers: int, progress: Any, client: Any) -> Tal
 
     before = sum(map(pairs, there))
     with counting(progress, store.tiling.total_pairs, job.short, before) as counter:
+        counter.begin()
+        if client is None and progress is not False and hasattr(job.compute, "watch"):
+            job.compute.watch = counter.glimpse
         compute_tiles(job, missing, store, counter, workers, client)
         if there:
             batches = (there[k : k + _CHECKED] for k in range(0, len(there), _CHECKED))

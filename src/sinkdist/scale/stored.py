@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import IncompleteError, InputError
+from sinkdist.scale.stored_views import ByBands, Transposed, both_axes, flattened
 from sinkdist.scale.summary import Summary, summarise
 from sinkdist.scale.tiles import Tile
 
@@ -23,17 +24,28 @@ Index = npt.NDArray[np.intp]
 _NAMED = 3  # missing blocks that a message names
 
 
-class StoredArray:
+class StoredArray(ByBands):
     """A two-dimensional array on disk, read when it is indexed.
 
-    It is indexed as NumPy's are, with integers, slices, lists and masks. Of a symmetric matrix only
-    the upper half is stored; both are there to read. Entries that have not been computed yet raise
-    `IncompleteError`.
+    It is indexed as NumPy's are, with integers, slices, lists, masks and ``numpy.ix_``; `min`,
+    `max`, `mean`, ``<`` and the like read it band by band, and ``T`` and `to_dask` not at all. Of a
+    symmetric matrix only the upper half is stored; both are there to read. Entries that have not
+    been computed yet raise `IncompleteError`.
     """
 
     def __init__(self, store: Store, name: str) -> None:
         self._store = store
         self._name = name
+
+    @property
+    def T(self) -> Any:
+        """Rows and columns exchanged: itself where the matrix is symmetric, else a view."""
+        return self if self._store.tiling.upper else Transposed(self)
+
+    @property
+    def band(self) -> int:
+        """The side of its tiles."""
+        return self._store.tiling.side
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -59,7 +71,11 @@ class StoredArray:
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> Any:
-        parts = _both(key)
+        parts = both_axes(key)
+        outer = flattened(parts)
+        if outer is not None:
+            rows, columns = (_chosen(outer[axis], self.shape[axis], axis) for axis in (0, 1))
+            return self._gather(rows, columns, None)
         rows, columns = (_chosen(parts[axis], self.shape[axis], axis) for axis in (0, 1))
         if rows.ndim and columns.ndim and not any(isinstance(part, slice) for part in parts):
             if rows.size != columns.size and 1 not in (rows.size, columns.size):
@@ -225,6 +241,11 @@ class StoredMatrix(StoredArray):
         """
         return summarise(self._store)
 
+    def _repr_html_(self) -> str:
+        from sinkdist.scale.notebook import as_html
+
+        return as_html(self)
+
     def __repr__(self) -> str:
         (n, m), tiles = self.shape, len(self._store.tiling)
         missing = len(self.missing)
@@ -258,19 +279,6 @@ def open_matrix(path: Any) -> StoredMatrix:
     from sinkdist.scale.store import open_store  # Zarr, for those who have stored something
 
     return StoredMatrix(open_store(path))
-
-
-def _both(key: Any) -> tuple[Any, Any]:
-    """An index as one part per axis."""
-    parts = key if isinstance(key, tuple) else (key,)
-    where = [k for k, part in enumerate(parts) if part is Ellipsis]
-    if where:
-        filling = (slice(None),) * (3 - len(parts))
-        parts = (*parts[: where[0]], *filling, *parts[where[0] + 1 :])
-    if len(parts) > 2 or len(where) > 1:
-        raise IndexError(f"A stored matrix has 2 axes, too few for the index {key!r}.")
-    parts = (*parts, slice(None), slice(None))
-    return parts[0], parts[1]
 
 
 def _chosen(part: Any, size: int, axis: int) -> Index:

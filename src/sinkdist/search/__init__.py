@@ -9,6 +9,12 @@ ranking      the best candidates so far, and how far they prove the others to be
 query        the loop: solve the most promising, bound the rest, drop what is proven to be farther
 exhaustive   all distances, where they are a formula or nothing bounds them
 neighbors    what comes back
+engine       a family prepared for queries
+tile_search  answers a tile of queries, here or on another machine
+waves        queries in tiles, tiles in waves; solved pairs that serve both rows
+running      runs the waves: threads or a cluster, memory or a store
+memory       whether a search fits the budget
+neighbors_store  neighbours on disk, tile by tile
 index        the public face: a prepared family that answers queries, saved and opened
 stored       an index on disk
 

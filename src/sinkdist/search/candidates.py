@@ -49,9 +49,15 @@ class Survivors:
         if self.estimate is not None:
             self.estimate = self.estimate[which]
 
-    def take(self, count: int) -> Survivors:
-        """The most promising ones, in order of their bounds, then of their index; removed here."""
+    def take(self, count: int, among: Array | None = None) -> Survivors:
+        """The most promising ones, in order of their bounds, then of their index; removed here.
+
+        ``among`` names the candidates to choose from, where these are not all.
+        """
         key = self.bound if self.estimate is None else self.estimate
+        if among is not None:
+            key = np.where(np.isin(self.index, among), key, np.inf)
+            count = min(count, among.size)
         if count < key.size:
             at = np.argpartition(key, count - 1)[:count]
         else:
@@ -112,6 +118,13 @@ class Candidates:
     def is_sparse(self) -> bool:
         """Whether rows are compressed."""
         return self.sparse is not None
+
+    def used_bins(self) -> Array:
+        """Bins with mass in any row."""
+        if self.dense is not None:
+            return np.flatnonzero(self.dense.any(axis=0))
+        assert self.sparse is not None
+        return np.unique(self.sparse.bins)
 
     def rows(self, index: Array) -> Any:
         """Some rows: dense, or CSR."""

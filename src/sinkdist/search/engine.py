@@ -1,9 +1,10 @@
-"""A family prepared for queries: candidates, their bounds, and queries in tiles on threads."""
+"""A family prepared for queries: candidates and their bounds, and the answers of a tile."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,7 @@ import numpy as np
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
-from sinkdist.pairs.report import SHORT
 from sinkdist.problem.problem import Problem
-from sinkdist.scale import threads
-from sinkdist.scale.progress import counting
-from sinkdist.scale.tally import Tally
 from sinkdist.search.candidates import Candidates
 from sinkdist.search.cascade import Cascade
 from sinkdist.search.exhaustive import all_distances, is_formula
@@ -23,11 +20,12 @@ from sinkdist.search.neighbors import Neighbors
 from sinkdist.search.projections import Features
 from sinkdist.search.query import Answer, search
 from sinkdist.search.ranking import Rule
+from sinkdist.search.waves import KnownPairs, QueryTile
 from sinkdist.solvers.bins import in_double
 
-__all__ = ["Engine", "assemble"]
+__all__ = ["TILE", "Engine", "assemble"]
 
-_TILE = 16  #: queries whose first bounds are computed together
+TILE = 16  #: queries whose first bounds are computed together
 _BYTES = 1 << 26  #: that these bounds may take
 _SOLVES = 64  #: of a query, about
 
@@ -51,7 +49,7 @@ class Engine:
     ) -> None:  # fmt: skip
         self.problem, self.candidates = problem, candidates
         self.cascade = Cascade(problem, candidates, _SOLVES * queries, features)
-        self.formula = is_formula(self.cascade.task)
+        self.formula = is_formula(self.cascade.task.member, self.cascade.task.ground)
         self._same: dict[bytes, list[int]] | None = None
         if problem.options.coincidence:
             self._same = {}
@@ -63,50 +61,8 @@ class Engine:
         """The names of what rules candidates out."""
         return self.cascade.names if self.formula is None else (self.formula,)
 
-    def nearest(
-        self, queries: Histograms, rule: Rule, *, own: bool, workers: int, progress: Any
-    ) -> tuple[Neighbors, Tally]:
-        """The neighbours of all queries, and how the pairs ended that were solved.
-
-        ``own`` says that queries are the candidates themselves, each of which is no neighbour of
-        its own.
-        """
-        cascade, answers = self._stoppable(rule), {}
-        rule = _in_unit(rule, cascade.task.unit)
-
-        def work(tile: Array) -> None:
-            R = in_double(queries.dense(tile))
-            first = cascade.start(R) if self.formula is None else None
-            for row, query in enumerate(tile.tolist()):
-                cascade.task.stop.check()
-                left_out = self.candidates.empty.copy()
-                if own:
-                    left_out[query] = True
-                if first is None:
-                    answer = self._by_formula(cascade, R[row], left_out, rule)
-                else:
-                    zeros = self._zeros(R[row], left_out)
-                    answer = search(cascade, R[row], first[row], left_out, rule, zeros)
-                answers[query] = answer
-                counter.add(self.candidates.n, Tally.of(answer.status, answer.error))
-
-        full = np.arange(queries.n) if queries.empty is None else np.flatnonzero(~queries.empty)
-        with counting(progress, full.size * self.candidates.n, SHORT) as counter:
-            threads.run(self._tiles(full, workers), work, workers, cascade.task.stop)
-        found = assemble(
-            answers, queries.n, self.candidates.n, rule.k, cascade.task.unit, self.problem.dtype,
-            self.bounds,
-        )  # fmt: skip
-        return found, counter.tally
-
-    def _tiles(self, queries: Array, workers: int) -> Iterator[Array]:
-        """Queries that are looked at together."""
-        most = max(1, _BYTES // max(1, 8 * self.candidates.n))
-        size = max(1, min(_TILE, most, -(-queries.size // workers)))
-        return (queries[k : k + size] for k in range(0, queries.size, size))
-
-    def _stoppable(self, rule: Rule) -> Cascade:
-        """The cascade with a `Stop` of this call's own."""
+    def stoppable(self, rule: Rule) -> Cascade:
+        """The cascade with a `Stop` of one call's own."""
         cascade, stop = copy.copy(self.cascade), Stop()
         if rule.heuristic:
             cascade = cascade.with_potentials(self.problem)
@@ -114,6 +70,46 @@ class Engine:
         if cascade.exact is not None:
             cascade.exact = cascade.exact._replace(stop=stop)
         return cascade
+
+    def answers(
+        self, cascade: Cascade, queries: Histograms, tile: QueryTile, rule: Rule, *, own: bool,
+        share: bool, at_once: int = TILE,
+    ) -> Iterator[tuple[int, Answer]]:  # fmt: skip
+        """Queries of a tile, each with its answer; none for those without mass.
+
+        Parameters
+        ----------
+        cascade : Cascade
+            From `stoppable`.
+        own : bool
+            Whether queries are the candidates themselves, each of which is no neighbour of its own.
+        share : bool
+            Whether a pair that was solved for one of them serves the other.
+        at_once : int
+            Queries whose first bounds are in memory together.
+        """
+        rule = Rule(rule.k, rule.radius / cascade.task.unit, rule.budget, rule.heuristic)
+        rows = np.arange(tile.rows.start, tile.rows.stop)
+        full = rows if queries.empty is None else rows[~queries.empty[rows]]
+        most = max(1, min(at_once, _BYTES // max(1, 8 * self.candidates.n)))
+        of_tile = _OfTile(tile.known)
+        for start in range(0, full.size, most):
+            some = full[start : start + most]
+            R = in_double(queries.dense(some))
+            first = cascade.start(R) if self.formula is None else None
+            for row, query in enumerate(some.tolist()):
+                cascade.task.stop.check()
+                left_out = self.candidates.empty.copy()
+                if own:
+                    left_out[query] = True
+                if first is None:
+                    answer = self._by_formula(cascade, R[row], left_out, rule)
+                else:
+                    zeros, known = self._zeros(R[row], left_out), of_tile.about(query)
+                    answer = search(cascade, R[row], first[row], left_out, rule, zeros, known)
+                if share:
+                    of_tile.learn(query, answer.pairs)
+                yield query, replace(answer, distances=answer.distances * cascade.task.unit)
 
     def _by_formula(self, cascade: Cascade, r: Array, left_out: Array, rule: Rule) -> Answer:
         """All distances, of which the smallest are taken."""
@@ -126,7 +122,8 @@ class Engine:
         nothing = np.zeros(0)
         proven = np.ones(index.size, bool)
         solved = int((~left_out).sum())
-        return Answer(index, values[index], proven, solved, nothing.astype(np.int8), nothing)
+        pairs = KnownPairs.none()
+        return Answer(index, values[index], proven, solved, nothing.astype(np.int8), nothing, pairs)
 
     def _zeros(self, r: Array, left_out: Array) -> Array:
         """Candidates that equal the query, where that makes their distance 0."""
@@ -144,14 +141,33 @@ class Engine:
         return bins.tobytes() + row[bins].tobytes() if self.candidates.d == row.size else b""
 
 
-def _in_unit(rule: Rule, unit: float) -> Rule:
-    """The rule for distances in another unit."""
-    return Rule(rule.k, rule.radius / unit, rule.budget, rule.heuristic)
+class _OfTile:
+    """Pairs that are known within one tile: from outside, and from its earlier queries."""
+
+    def __init__(self, known: KnownPairs) -> None:
+        self._known = known
+        self._learned: dict[int, list[tuple[int, float, float]]] = {}
+
+    def about(self, query: int) -> KnownPairs:
+        """Those of a query."""
+        there = self._known.between(query, query + 1)
+        more = self._learned.pop(query, [])
+        if not more:
+            return there
+        index, value, upper = (np.array(x) for x in zip(*more, strict=True))
+        parts = zip(there, (np.full(index.size, query), index, value, upper), strict=True)
+        return KnownPairs(*(np.concatenate(part) for part in parts))
+
+    def learn(self, query: int, pairs: KnownPairs) -> None:
+        """Keep what a query was solved against, for the others."""
+        for k, value, upper in zip(*(x.tolist() for x in pairs[1:]), strict=True):
+            if k > query:
+                self._learned.setdefault(k, []).append((query, value, upper))
 
 
 def assemble(
-    answers: dict[int, Answer], queries: int, searched: int, k: int | None, unit: float,
-    dtype: np.dtype[Any], bounds: tuple[str, ...],
+    answers: dict[int, Answer], queries: int, searched: int, k: int | None, dtype: np.dtype[Any],
+    bounds: tuple[str, ...],
 ) -> Neighbors:  # fmt: skip
     """Answers as arrays; queries without an answer have no neighbours."""
     width = max((x.indices.size for x in answers.values()), default=0) if k is None else k
@@ -161,7 +177,7 @@ def assemble(
     for query, answer in answers.items():
         count = answer.indices.size
         indices[query, :count] = answer.indices
-        distances[query, :count] = answer.distances * unit
+        distances[query, :count] = answer.distances
         proven[query, :count] = answer.proven
         solved[query] = answer.solved
     return Neighbors(indices, distances, proven, solved, bounds, searched)

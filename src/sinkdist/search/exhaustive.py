@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from sinkdist.ground import Ground
 from sinkdist.kernels.compiled import Array
 from sinkdist.search.candidates import Candidates, Survivors
 from sinkdist.solvers.bins import dense_rows
 from sinkdist.solvers.explored import Plane
+from sinkdist.solvers.members.base import Member
 from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.prepared import Prepared
 
@@ -19,11 +21,11 @@ __all__ = ["all_distances", "is_formula"]
 _AT_ONCE = 512  #: candidates
 
 
-def is_formula(task: Prepared) -> str | None:
+def is_formula(member: Member, ground: Ground) -> str | None:
     """What gives all distances without a search, in a word; None where nothing does."""
-    if task.member.is_one_product:
+    if member.is_one_product:
         return "one product"
-    if task.member.has_closed_forms and task.ground.structure is not None:
+    if member.has_closed_forms and ground.structure is not None:
         return "a closed form"
     return None
 

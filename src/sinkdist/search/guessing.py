@@ -19,6 +19,7 @@ from sinkdist.search.cascade import Bounds, Cascade
 from sinkdist.search.ranking import Ranking
 from sinkdist.search.rounds import Run
 from sinkdist.solvers.explored import Explored
+from sinkdist.solvers.members import explore
 from sinkdist.solvers.planes import soft_plane
 
 __all__ = ["Guessing"]
@@ -31,14 +32,14 @@ class Guessing(Run):
         self, cascade: Cascade, r: Array, known: Bounds, ranking: Ranking, survivors: Survivors
     ) -> None:
         super().__init__(cascade, r, known, ranking, survivors)
+        known.complete(survivors, ranking)
         self._bins = np.flatnonzero(r)
-        self._costs = np.ascontiguousarray(cascade.task.ground.block(self._bins, None))
         self._information = 0.0  # over lam, the largest so far
         survivors.estimate = np.array(survivors.bound)
         if cascade.task.ground.shape[0] == cascade.candidates.d:
             task = cascade.task
             own = r[None]
-            self._estimate(own, task.member.explore(task, r, own, np.inf))
+            self._estimate(own, explore(task, r, own, np.inf))
 
     def round(self) -> None:
         """Solve some candidates, estimate the others, and skip those that seem too far."""
@@ -56,7 +57,8 @@ class Guessing(Run):
         """Raise estimates of the objective by the planes of some solves."""
         survivors, planes, r = self.survivors, [], self.r[self._bins]
         for k in np.flatnonzero(np.isfinite(found.f).all(axis=1) & (found.lam < np.inf)):
-            plane = soft_plane(self._costs, r, found.f[k], float(found.lam[k]), 0.0)
+            f, lam = found.f[k], float(found.lam[k])
+            plane = self.known.on_all_bins(soft_plane(self.known.costs, r, f, lam, 0.0))
             planes.append(plane)
             objective = plane.constant + float((rows[[k]] @ plane.g)[0])
             self._information = max(self._information, objective - float(found.value[k]))

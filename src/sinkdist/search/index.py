@@ -10,6 +10,7 @@ from sinkdist.inputs import histograms
 from sinkdist.inputs.array_context import is_on_device
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.inputs.messages import not_a_family
+from sinkdist.inputs.named_options import named_options
 from sinkdist.pairs.reading import check_flags, read_problem
 from sinkdist.pairs.report import warn
 from sinkdist.problem.options import Options
@@ -21,6 +22,8 @@ from sinkdist.search.engine import Engine
 from sinkdist.search.neighbors import Neighbors
 from sinkdist.search.projections import Features
 from sinkdist.search.ranking import Rule
+from sinkdist.search.running import Place, run
+from sinkdist.search.tile_search import TileSearch
 from sinkdist.wording import argument
 
 __all__ = ["Index", "read_queries", "refuse_device"]
@@ -53,12 +56,13 @@ class Index:
     array([[1]])
     """
 
+    @named_options
     def __init__(
         self,
         Y: Any,
         ground: Any,
         *,
-        lam: float | None = None,
+        lam: float | str | None = None,
         reg: float | None = None,
         alpha: float | None = None,
         tol: float | None = None,
@@ -162,10 +166,9 @@ class Index:
         check_flags(Options(progress=progress))
         refuse_device(X)
         queries = read_queries(X, "X", engine.problem, engine.problem.ground.shape[0])
-        found, tally = engine.nearest(
-            queries, rule, own=False, workers=threads.count(workers), progress=progress
-        )
-        warn(tally, engine.problem.stopping, depth=4)
+        search = TileSearch(engine.problem, queries, engine, rule, own=False)
+        found, tally = run(search, Place(threads.count(workers), progress))
+        warn(tally, engine.problem.stopping)
         return found
 
 

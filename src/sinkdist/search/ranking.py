@@ -10,6 +10,7 @@ import numpy as np
 
 from sinkdist.kernels.compiled import Array
 from sinkdist.search.candidates import Survivors
+from sinkdist.search.waves import KnownPairs
 from sinkdist.solvers.explored import Explored
 
 __all__ = ["Ranking", "Rule"]
@@ -54,7 +55,8 @@ class Ranking:
         for place in np.argsort(found.value, kind="stable").tolist():
             value = float(found.value[place])
             if value < math.inf:
-                upper = found.certify(place) if value <= self.limit[0] else math.inf
+                near = value <= self.limit[0]
+                upper = found.certify(place) if near else float(found.upper[place])
                 self.put(int(index[place]), value, max(upper, value))
 
     def put(self, index: int, value: float, upper: float) -> None:
@@ -87,6 +89,17 @@ class Ranking:
         near |= (survivors.bound == distance) & (survivors.index < last)
         if not near.all():
             survivors.keep(near)
+
+    def solved_from(self, first: int) -> KnownPairs:
+        """Candidates from the ``first`` on whose distances are bounded from above; nearest first.
+
+        The query is not named.
+        """
+        index, value = np.array(self.index[first:], np.int64), np.array(self.value[first:])
+        upper = np.array(self.upper[first:])
+        order = np.lexsort((index, value))
+        order = order[upper[order] < math.inf]
+        return KnownPairs(np.zeros(0, np.int64), index[order], value[order], upper[order])
 
     def best(self, least: float) -> tuple[Array, Array, Array]:
         """Indices, distances and whether each is proven, if those not solved have ``least``."""

@@ -11,6 +11,7 @@ from sinkdist.search.candidates import Survivors
 from sinkdist.search.cascade import Bounds, Cascade
 from sinkdist.search.ranking import Ranking
 from sinkdist.solvers.explored import Explored
+from sinkdist.solvers.members import explore
 
 __all__ = ["Run"]
 
@@ -59,7 +60,8 @@ class Run:
 
     def take(self) -> Survivors:
         """The candidates of a round."""
-        chosen = self.survivors.take(min(int(self._size), self.room()))
+        among, self.known.first = self.known.first, None
+        chosen = self.survivors.take(min(int(self._size), self.room()), among)
         self._size = min(_GROWTH * self._size, _MOST)
         return chosen
 
@@ -67,7 +69,7 @@ class Run:
         """Their distances, which enter the ranking."""
         task = self.cascade.task
         rows = self.cascade.candidates.rows(chosen.index)
-        found: Explored = task.member.explore(task, self.r, rows, self.ranking.limit[0])
+        found = explore(task, self.r, rows, self.ranking.limit[0])
         self.ranking.add(chosen.index, found)
         self.status += found.status.tolist()
         self.error += np.where(np.isfinite(found.error), found.error, 0.0).tolist()
@@ -78,7 +80,7 @@ class Run:
         exact = self.cascade.exact
         assert exact is not None
         rows = self.cascade.candidates.rows(chosen.index)
-        found = exact.member.explore(exact, self.r, rows, self.ranking.limit[0])
+        found = explore(exact, self.r, rows, self.ranking.limit[0])
         given_up = ~np.isfinite(found.value)
         chosen.bound = np.maximum(chosen.bound, np.where(given_up, np.inf, found.lower))
         self.ranking.drop(chosen)

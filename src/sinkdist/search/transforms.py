@@ -14,7 +14,7 @@ coupling of ``r'`` and ``c'`` costs at least ``<f', r'> + <g, c'>``. The potenti
 potential, which is at most that of ``g`` and the largest cost; a metric may violate triangles by
 `BENT` of the largest cost. Costs and potentials are read in single precision, which changes each,
 and their difference, by at most 2^-24 of the largest. The margin is four times the first and the
-last, and the second.
+last, and the second; and what costs that are computed on demand may differ by, the ``blur``.
 """
 
 from __future__ import annotations
@@ -38,14 +38,18 @@ _UNIT = 2.0**-24
 class Transforms:
     """The bound for one query."""
 
-    def __init__(self, costs: Array, top: float, r: Array, candidates: Candidates) -> None:
+    def __init__(
+        self, costs: Array, columns: Array | None, top: float, r: Array, candidates: Candidates,
+        blur: float,
+    ) -> None:  # fmt: skip
         assert candidates.sparse is not None
-        self._top, self._rows = top, candidates.sparse
+        self._top, self._rows, self._blur = top, candidates.sparse, blur
         self._bins = np.flatnonzero(r)
         self._r, self._here, self._there = r[self._bins], np.array(r), np.zeros(r.size)
         width = -(-self._bins.size // _LANES) * _LANES
         self._to_query = np.zeros((r.size, width), np.float32)
-        self._to_query[:, : self._bins.size] = costs.T
+        to = slice(None) if columns is None else columns
+        self._to_query[to, : self._bins.size] = costs.T
         self._least = np.empty(width, np.float32)
         self._terms = self._bins.size + candidates.sparse.most
 
@@ -57,7 +61,7 @@ class Transforms:
     def raise_bounds(self, survivors: Survivors, g: Array) -> None:
         """Raise what is known of survivors to what a potential of all bins proves."""
         largest = 2.0 * float(np.abs(g).max()) + self._top
-        margin = 4.0 * (rounding_of(self._terms) + _UNIT) * largest + BENT * self._top
+        margin = 4.0 * (rounding_of(self._terms) + _UNIT) * largest + BENT * self._top + self._blur
         two_transforms(
             self._to_query, self._bins, self._r, *self._rows, survivors.index, g, margin,
             self._here, self._there, self._least, survivors.bound,

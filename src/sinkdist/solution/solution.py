@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.inputs.histograms import Histograms
+from sinkdist.inputs.messages import count
 from sinkdist.solution.certificates import Measures
 from sinkdist.solution.evidence import Evidence, HostEvidence
 from sinkdist.solution.moves import check_top, largest_moves, names_of_bins
@@ -288,11 +289,17 @@ class Solution:
         """Certificates of all pairs, of shape (n,); NaN where a histogram is empty."""
         return self._evidence.measures(self)
 
+    def _repr_html_(self) -> str | None:
+        from sinkdist.solution.notebook import as_html
+
+        return as_html(self)
+
     def __repr__(self) -> str:
         seen = (self.value, self.marginal_error, self.n_iter, self.status)
         numbers = [self._evidence.on_host(x) for x in seen]
         if any(x is None for x in numbers):
-            return f"Solution({len(self.value) if self.value.ndim else 1} pairs, not computed yet)"
+            pairs = count(len(self.value) if self.value.ndim else 1, "pair")
+            return f"Solution({pairs}, not computed yet)"
         value, error, n_iter, status = map(np.asarray, numbers)
         fine = status == Status.CONVERGED
         if value.ndim == 0:
@@ -302,6 +309,6 @@ class Solution:
             )
         worst = float(np.nanmax(error, initial=0.0))
         return (
-            f"Solution({value.size} pairs, {int(fine.sum())} converged, "
+            f"Solution({count(value.size, 'pair')}, {int(fine.sum()):,} converged, "
             f"worst marginal_error={worst:.1e})"
         )

@@ -13,10 +13,13 @@ import numpy as np
 from sinkdist.ground.memory import require_memory
 from sinkdist.kernels.compiled import Array
 from sinkdist.solvers.bins import dense_rows
+from sinkdist.solvers.explored import Explored
 from sinkdist.solvers.outcome import Answers, Outcome
 from sinkdist.solvers.prepared import Prepared
 
-__all__ = ["MOST_COSTS", "Part", "part_of", "solve_on_part", "used_bins"]
+__all__ = [
+    "MOST_COSTS", "Part", "explore_on_part", "part_of", "solve_on_part", "used_bins",
+]  # fmt: skip
 
 MOST_COSTS = 1 << 22  #: between the bins of a tile; one with more is cut into quarters
 _COPIES = 4  #: of the costs that solvers hold: a kernel, work space
@@ -88,6 +91,17 @@ def solve_on_part(task: Prepared, r: Array, c: Array) -> tuple[Outcome, Array, A
         part.rows if rows is None else part.rows[rows],
         part.columns if columns is None else part.columns[columns],
     )
+
+
+def explore_on_part(task: Prepared, r: Array, C: Any, enough: float) -> Explored:
+    """What a search asks of a member, on the matrix between the bins that the candidates use.
+
+    Potentials are on the bins with mass of ``r``, in their order, as on all bins.
+    """
+    part, left, right = part_of(task, r[None], C, dense=not task.member.reads_sparse)
+    row = np.ascontiguousarray(dense_rows(left)[0])
+    found: Explored = task.member.explore(part.task, row, right, enough)
+    return found
 
 
 def used_bins(H: Any) -> Array:

@@ -1,10 +1,13 @@
-"""The demo: all pairs of scikit-learn's digits, their nearest neighbours, and a picture of them.
+"""The demo: which dictionary definitions mean alike, and what moves between images.
 
-digits      the images as histograms             (scikit-learn)
-neighbours  nearest neighbours and their errors
-picture     images with their neighbours         (Matplotlib)
-report      the text, the table, the summary     (Rich)
-main        runs these steps in order
+definitions     1,600 definitions as histograms over words   (definitions.npz, from WordNet)
+rivals          distances between them, and their mistakes
+examples        pairs that mean alike and share no word
+digits          images as histograms                         (scikit-learn)
+word_picture    words that move                              (Matplotlib)
+digit_pictures  digits: what moves, means, a path            (Matplotlib)
+report          the text, the table, the summary             (Rich)
+main            runs these steps in order
 """
 
 from sinkdist_paper.demo.main import run

@@ -1,42 +1,36 @@
-"""The demo from start to end: load, compare, rank, draw, report."""
+"""The demo from start to end: compile, compare definitions, draw digits, report."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 
 import sinkdist as sd
 from sinkdist import InputError
-from sinkdist.classic import euclidean, hellinger
-from sinkdist_paper.demo import digits as source
-from sinkdist_paper.demo import picture, report
-from sinkdist_paper.demo.neighbours import Ranking, choose_queries, rank
+from sinkdist_paper.demo import definitions as source
+from sinkdist_paper.demo import digit_pictures, digits, examples, report, word_picture
+from sinkdist_paper.demo.rivals import VOTES, judge, rivals
 
-LAM = 9.0
-WARM_UP = 100  # images: enough to be solved in blocks, as in the full run
-Matrix: TypeAlias = NDArray[np.float64]
+WARM_UP = 80  # definitions: enough to be searched as in the full run
 
 
 def run(
     out: Path, *, n: int | None = None, workers: int | None = None, console: Console | None = None
 ) -> report.Summary:
-    """Compare the first `n` digits with each other and show the results.
+    """Compare definitions with each other, draw what moves, and show the results.
 
     Parameters
     ----------
     out : Path
-        Folder for the picture and the summary; created if necessary.
+        Folder for the pictures and the summary; created if necessary.
     n : int, optional
-        How many of the 1,797 digits to use; all of them by default.
+        How many of the 1,600 definitions to use; all of them by default.
     workers : int, optional
-        Threads for the Sinkhorn distances; all cores by default.
+        Threads; all cores by default.
     console : rich.console.Console, optional
         Where to print; stdout by default.
 
@@ -46,19 +40,43 @@ def run(
         The numbers, as in ``summary.json``.
     """
     console = Console() if console is None else console
-    digits = source.load(n)
+    table = source.load(n)
     _make_folder(out)
-    report.introduce(console, digits, LAM)
+    report.introduce(console, table)
+    ground = sd.Ground.points(table.vectors)
 
-    with console.status("Getting ready: the first run compiles, which takes some seconds"):
-        ready = _prepare(digits, workers)
-    rankings = _rankings(digits, workers)
-    queries = choose_queries(rankings[0], rankings[1:], digits.labels)
+    report.step(console, "1 of 4", "Compiling, once for this environment (up to half a minute)")
+    compiled = _compile(table, ground, workers)
+    report.done(console, f"{compiled:.1f} s")
 
-    summary = report.summarise(digits, rankings, lam=LAM, preparation=ready)
-    picture.draw(out / report.PICTURE, digits, rankings, queries)
+    report.step(console, "2 of 4", f"The {VOTES} nearest of {len(table):,} definitions, proven")
+    start = perf_counter()
+    found = sd.neighbors(
+        table.histograms, ground=ground, k=VOTES, lam=np.inf, workers=workers, progress=True
+    )
+    searched = perf_counter() - start
+    transport = judge(
+        "Transport", "how far words have to move", searched, found.indices, table.kinds
+    )
+    shown = examples.choose(table, found, ground)
+    report.done(console, f"{searched:.1f} s")
+
+    report.step(console, "3 of 4", "The same by four distances that move nothing")
+    others = rivals(table)
+    report.done(console, f"{sum(x.seconds for x in others):.1f} s")
+
+    report.step(console, "4 of 4", "Pictures")
+    start = perf_counter()
+    word_picture.draw(out / report.WORDS, table, shown)
+    digit_pictures.draw(out, digits.load(), workers)
+    drawn = perf_counter() - start
+    report.done(console, f"{drawn:.1f} s")
+
+    solved = float(found.solved.mean()) / max(1, len(table) - 1)
+    times = report.Times(compiled, searched, drawn)
+    summary = report.summarise(table, [transport, *others], solved, times)
     report.save(summary, out)
-    report.conclude(console, summary, rankings, out)
+    report.conclude(console, summary, [transport, *others], table, shown, out)
     return summary
 
 
@@ -72,40 +90,11 @@ def _make_folder(out: Path) -> None:
         raise InputError(f"The folder '{out}' cannot be written to: name another one.")
 
 
-def _prepare(digits: source.Digits, workers: int | None) -> float:
-    """Compile on a few images, so that compiling is not timed."""
+def _compile(table: source.Definitions, ground: sd.Ground, workers: int | None) -> float:
+    """Ask small questions of every kind that follows, so that compiling is a step of its own."""
     start = perf_counter()
-    sinkhorn(digits.histograms[:WARM_UP], workers=workers)
+    some = table.histograms[:WARM_UP]
+    sd.neighbors(some, ground=ground, k=VOTES, lam=np.inf, workers=workers)
+    examples.example(table, 0, 1, ground)
+    digit_pictures.compile_what_is_needed(workers)
     return perf_counter() - start
-
-
-def _rankings(digits: source.Digits, workers: int | None) -> tuple[Ranking, ...]:
-    """Rank the neighbours of all images under the three distances, Sinkhorn first."""
-
-    def sinkhorn_with_bar(rows: Matrix) -> Matrix:
-        return sinkhorn(rows, workers=workers, progress=True)
-
-    distances: tuple[tuple[str, str, Callable[[Matrix], Matrix]], ...] = (
-        ("Sinkhorn", "how far the ink has to move", sinkhorn_with_bar),
-        ("Hellinger", "square roots, pixel by pixel", hellinger),
-        ("Euclidean", "values, pixel by pixel", euclidean),
-    )
-    rankings = []
-    for name, meaning, distance in distances:
-        start = perf_counter()
-        matrix = distance(digits.histograms)
-        seconds = perf_counter() - start
-        rankings.append(rank(name, meaning, matrix, digits.labels, seconds=seconds))
-    return tuple(rankings)
-
-
-def sinkhorn(
-    rows: Matrix,
-    *,
-    workers: int | None,
-    progress: bool = False,
-) -> Matrix:
-    """All Sinkhorn distances between the rows; the report prints the same lines."""
-    ground = sd.Ground.grid(source.SIDE, source.SIDE).scaled()
-    matrix: Matrix = sd.pairwise(rows, ground=ground, lam=LAM, workers=workers, progress=progress)
-    return matrix

@@ -1,4 +1,4 @@
-"""The text of the demo: an introduction, a table, what the numbers mean, and what to do next.
+"""The text of the demo: steps as they are taken, a table, what it means, and what to do next.
 
 Sentences are made from the measured numbers: none of them assumes which distance is best.
 """
@@ -14,16 +14,24 @@ from rich.console import Console
 from rich.table import Table
 
 import sinkdist as sd
-from sinkdist_paper.demo.digits import SIDE, Digits
-from sinkdist_paper.demo.neighbours import Ranking, chance_gap
+from sinkdist_paper.demo import digit_pictures
+from sinkdist_paper.demo.definitions import Definitions
+from sinkdist_paper.demo.examples import Example
+from sinkdist_paper.demo.rivals import VOTES, Ranking, chance_gap
 
-PICTURE = "neighbours.png"
+WORDS = "words.png"
 SUMMARY = "summary.json"
+_EXAMPLE = (
+    "import sinkdist as sd",
+    "ground = sd.Ground.points(vectors)    # a vector for each word; pixels: Ground.grid(28, 28)",
+    'D = sd.pairwise(X, ground=ground, lam="9/median")              # all Sinkhorn distances',
+    'near = sd.neighbors(X, ground=ground, k=5, lam=float("inf"))   # the nearest, exactly',
+)
 
 
 @dataclass(frozen=True)
 class Score:
-    """The result of one distance: leave-one-out errors of the nearest neighbour, and its time."""
+    """The result of one distance: mistakes of the vote of nearest definitions, and its time."""
 
     distance: str
     compares: str
@@ -33,43 +41,39 @@ class Score:
 
 
 @dataclass(frozen=True)
+class Times:
+    """Seconds of the steps."""
+
+    compiling: float
+    search: float
+    pictures: float
+
+
+@dataclass(frozen=True)
 class Summary:
-    """The numbers of one run; `scores` has Sinkhorn first."""
+    """The numbers of one run; `scores` has transport first."""
 
     version: str
-    images: int
+    definitions: int
+    words: int
     pairs: int
-    lam: float
-    preparation_seconds: float
-    seconds: float
-    pairs_per_second: float
+    share_solved: float
+    times: Times
     scores: tuple[Score, ...]
 
 
 def summarise(
-    digits: Digits, rankings: Sequence[Ranking], *, lam: float, preparation: float
+    table: Definitions, rankings: Sequence[Ranking], share_solved: float, times: Times
 ) -> Summary:
     """The numbers of a run, in one record."""
-    seconds = rankings[0].seconds
-    return Summary(
-        version=sd.__version__,
-        images=len(digits),
-        pairs=digits.pairs,
-        lam=lam,
-        preparation_seconds=round(preparation, 3),
-        seconds=round(seconds, 3),
-        pairs_per_second=round(digits.pairs / seconds, 1),
-        scores=tuple(
-            Score(
-                distance=each.name,
-                compares=each.meaning,
-                mistakes=each.mistakes,
-                error=round(each.error, 6),
-                seconds=round(each.seconds, 3),
-            )
-            for each in rankings
-        ),
+    scores = tuple(
+        Score(x.name, x.meaning, x.mistakes, round(x.error, 6), round(x.seconds, 3))
+        for x in rankings
     )
+    return Summary(
+        sd.__version__, len(table), len(table.words), table.pairs, round(share_solved, 6),
+        times, scores,
+    )  # fmt: skip
 
 
 def save(summary: Summary, out: Path) -> None:
@@ -78,45 +82,72 @@ def save(summary: Summary, out: Path) -> None:
     (out / SUMMARY).write_text(text + "\n", encoding="utf-8")
 
 
-def introduce(console: Console, digits: Digits, lam: float) -> None:
+def introduce(console: Console, table: Definitions) -> None:
     """Print what will be computed."""
-    console.print("[bold]Sinkhorn distances between handwritten digits[/bold]\n")
+    console.print("[bold]Which definitions mean alike?[/bold]\n")
+    kinds = ", ".join(dict.fromkeys(table.kinds.tolist()))
     _say(
         console,
-        f"Each of {len(digits):,} images of {SIDE} x {SIDE} pixels is read as a histogram: its "
-        "ink, as shares that sum to 1. The distance between two images is the lowest cost of "
-        "moving the ink of one to where the other has it; a longer way costs more. The Sinkhorn "
-        f"distance approximates that cost (lam = {lam:g}; a larger lam is closer), and is much "
-        "faster to compute.",
-    )
-    _say(
-        console,
-        f"Now all {digits.pairs:,} pairs of images are compared, and each image with itself.",
+        f"{len(table):,} dictionary definitions of nouns ({kinds}), as bags of about "
+        f"{table.histograms.nnz / len(table):.0f} words out of {len(table.words):,}. The distance "
+        "between two of them is the lowest cost of moving the words of one to those of the other: "
+        "hound to dog is a short way, hound to bridge a long one. (Definitions: WordNet 3.0, "
+        "Princeton University.)",
     )
 
 
-def conclude(console: Console, summary: Summary, rankings: Sequence[Ranking], out: Path) -> None:
+def step(console: Console, number: str, words: str) -> None:
+    """Say what is being done."""
+    console.print(f"[bold]{number}[/bold]  {words}", highlight=False)
+
+
+def done(console: Console, words: str) -> None:
+    """Say how long it took."""
+    console.print(f"        {words}", highlight=False, style="dim")
+
+
+def conclude(
+    console: Console, summary: Summary, rankings: Sequence[Ranking], table: Definitions,
+    shown: Sequence[Example], out: Path,
+) -> None:  # fmt: skip
     """Print the results, what they mean, where they are, and what to do next."""
-    _say(
-        console,
-        f"That took {summary.seconds:.1f} seconds, {summary.pairs_per_second:,.0f} pairs a second."
-        + _compiling(summary.preparation_seconds),
-    )
-    console.print(_table(summary))
-    _say(
-        console,
-        "\nA mistake is an image whose nearest neighbour, without itself, shows another digit. "
-        + " ".join(_compare(rankings[0], other) for other in rankings[1:]),
-    )
-    _point(
-        console, "The picture: ", out / PICTURE, "images with their neighbours, wrong ones framed"
-    )
-    _point(console, "The numbers: ", out / SUMMARY, "what is printed above, for programs")
     console.print()
-    console.print("[bold]Next: the same for histograms of your own, the rows of X[/bold]\n")
-    for line in _example(summary.lam):
+    for example in shown:
+        _show(console, table, example)
+    console.print(_table(summary))
+    best = min(rankings[1:], key=lambda ranking: ranking.mistakes)
+    _say(
+        console,
+        f"\nA mistake is a definition whose {VOTES} nearest are mostly of another kind. "
+        + _compare(rankings[0], best)
+        + f" That the {VOTES} nearest are the nearest is proven, after solving "
+        f"{summary.share_solved:.1%} of the {summary.pairs:,} pairs.",
+    )
+    _say(
+        console,
+        "Where transport does not help: images that are aligned and alike, such as the 8 x 8 "
+        "digits of scikit-learn: there distances pixel by pixel are as good, and much faster.",
+    )
+    pictures = (
+        (WORDS, "the words that move"),
+        (digit_pictures.FLOW, "what moves between two digits"),
+        (digit_pictures.MEANS, "mean digits, of pixels and under transport"),
+        (digit_pictures.PATH, "a path between two digits beside a cross-fade"),
+        (SUMMARY, "the numbers, for programs"),
+    )
+    for name, remark in pictures:
+        _point(console, out / name, remark)
+    console.print("\n[bold]Next: the same for histograms of your own, the rows of X[/bold]\n")
+    for line in _EXAMPLE:
         console.print("    " + line, highlight=False, markup=False, soft_wrap=True)
     console.print()
+
+
+def _show(console: Console, table: Definitions, example: Example) -> None:
+    """Two definitions, and the words that move."""
+    heads = [str(table.heads[row]) for row in (example.one, example.other)]
+    moves = ", ".join(f"{source} -> {target}" for source, target, _, _ in example.moves)
+    _say(console, f"{heads[0]} is near {heads[1]}, without a word in common: {moves}")
 
 
 def _table(summary: Summary) -> Table:
@@ -128,8 +159,8 @@ def _table(summary: Summary) -> Table:
     table.add_column("Error", justify="right")
     table.add_column("Time", justify="right")
     for score in summary.scores:
-        mistakes = f"{score.mistakes:,} of {summary.images:,}"
-        error, time = f"{score.error:.2%}", f"{score.seconds:.2f} s"
+        mistakes = f"{score.mistakes:,} of {summary.definitions:,}"
+        error, time = f"{score.error:.1%}", f"{score.seconds:.2f} s"
         table.add_row(score.distance, score.compares, mistakes, error, time)
     return table
 
@@ -139,36 +170,21 @@ def _compare(first: Ranking, other: Ranking) -> str:
     gap = first.mistakes - other.mistakes
     limit = chance_gap(first, other)
     if gap == 0:
-        return f"{first.name} and {other.name} make equally many."
+        return f"{first.name} and the best of the others, {other.name}, make equally many."
     ahead, behind = (first, other) if gap < 0 else (other, first)
     verdict = "more than" if abs(gap) > limit else "no more than"
     return (
-        f"{ahead.name} makes {abs(gap)} fewer than {behind.name}, "
+        f"{ahead.name} makes {abs(gap)} fewer than {behind.name}, the best of the others: "
         f"{verdict} chance alone would explain (up to {limit})."
+        if ahead is first
+        else f"{ahead.name} makes {abs(gap)} fewer than {behind.name}: {verdict} chance alone "
+        f"would explain (up to {limit})."
     )
 
 
-def _example(lam: float) -> tuple[str, ...]:
-    """The three lines that compute what the demo computed."""
-    return (
-        "import sinkdist as sd",
-        f"ground = sd.Ground.grid({SIDE}, {SIDE}).scaled()    # the cost of moving between pixels",
-        f"D = sd.pairwise(X, ground=ground, lam={lam:g})  # X has shape (n, {SIDE * SIDE})",
-    )
-
-
-def _compiling(seconds: float) -> str:
-    """A sentence on the time spent compiling, if it was a second or more."""
-    if seconds < 1:
-        return ""
-    return (
-        f" (Before that, compiling took {seconds:.1f} seconds; the result is kept for later runs.)"
-    )
-
-
-def _point(console: Console, title: str, path: Path, remark: str) -> None:
+def _point(console: Console, path: Path, remark: str) -> None:
     """Print a file and its content; the path is never wrapped, so that it can be copied."""
-    console.print(f"{title}{path}  ({remark})", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"{path}  ({remark})", highlight=False, markup=False, soft_wrap=True)
 
 
 def _say(console: Console, words: str) -> None:

@@ -49,7 +49,8 @@ what the algorithm returns, which is not 0 for Sinkhorn distances; each pair is 
 the order of its images, although 20 iterations are not exactly symmetric; the widths of the
 Mahalanobis matrices are {0.01, 0.1, 1} per squared pixel, and {0.25, 0.5, 1} for the inverse, which
 cannot be computed in double precision for smaller widths.
-Shaded: plus and minus one standard deviation over the experiments.
+Bars: plus and minus one standard deviation over the experiments; they are moved sideways a little,
+so that those of different distances do not lie on each other.
 """
 
 EXPERIMENT = Experiment(

@@ -1,4 +1,7 @@
-"""The figure: mean errors and their spread, against N, or side by side where N is one number."""
+"""The figure: mean errors and their spread, against N, or side by side where N is one number.
+
+The spread is a bar with caps, moved a little for each distance: bands would lie on each other.
+"""
 
 from __future__ import annotations
 
@@ -38,13 +41,14 @@ def draw(records: Records, figure: Any) -> None:
         )
     else:
         _against_sizes(axes, errors, sizes)
-        title = f"Means of {experiments} experiments; shaded: one standard deviation"
+        title = f"Means of {experiments} experiments; bars: one standard deviation"
     axes.set_title(title, loc="left", fontsize=10, color=FAINT)
 
 
 def _against_sizes(axes: Any, errors: Errors, sizes: list[int]) -> None:
-    """Lines, with bands."""
-    for colour, mark, name in zip(COLOURS, _MARKS, _DRAWN, strict=True):
+    """Lines, with bars; those of different distances stand beside each other."""
+    step = 0.012 * (sizes[-1] - sizes[0])
+    for k, (colour, mark, name) in enumerate(zip(COLOURS, _MARKS, _DRAWN, strict=True)):
         shown = [n for n in sizes if (name, n) in errors]
         if not shown:
             continue
@@ -52,9 +56,12 @@ def _against_sizes(axes: Any, errors: Errors, sizes: list[int]) -> None:
             100 * np.array([statistic(errors[name, n]) for n in shown])
             for statistic in (np.mean, np.std)
         )
-        axes.fill_between(shown, means - spread, means + spread, color=colour, alpha=0.08, lw=0)
         width = 2.6 if name == "sinkhorn" else 1.5
-        axes.plot(shown, means, color=colour, marker=mark, lw=width, ms=6, label=LABELS[name])
+        places = np.array(shown) + step * (k - (len(_DRAWN) - 1) / 2)
+        axes.errorbar(
+            places, means, yerr=spread, color=colour, marker=mark, lw=width, ms=6, elinewidth=1.4,
+            capsize=3, label=LABELS[name],
+        )  # fmt: skip
     axes.set_xlabel("images N, a quarter of them to train on")
     axes.set_ylabel("test error, %")
     axes.set_xticks(sizes, [f"{n:,}" for n in sizes])

@@ -136,9 +136,11 @@ def _most_chosen(records: Records, contestant: Contestant, n: int) -> str:
     ]  # fmt: skip
     if not used:
         return "–"
-    columns = [("t", "bandwidth"), ("C", "C")]
+    columns = [("bandwidth t", "bandwidth"), ("C", "C")]
     if contestant.parameter:
-        columns.insert(0, (contestant.parameter, "value"))
+        # The paper calls two things t: the bandwidth of the kernel and the width of a matrix.
+        name = "width" if contestant.parameter == "t" else contestant.parameter
+        columns.insert(0, (name, "value"))
     parts = []
     for name, place in columns:
         value, _ = Counter(row[place] for row in used).most_common(1)[0]

@@ -1,4 +1,4 @@
-"""The claims of the paper and their verdicts, as a table and as cards."""
+"""The claims of the paper and their verdicts: a card for each, and signs in the list of figures."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sinkdist_paper.figure import Claim
-from sinkdist_paper.finding import Finding
 from sinkdist_paper.report.markup import Markup, element, inline, join
 from sinkdist_paper.verdict import Verdict
 
-__all__ = ["cards", "summary", "tally"]
+__all__ = ["cards", "signs", "tally"]
 
 _SIGNS = {Verdict.HOLDS: "✓", Verdict.IN_PART: "◐", Verdict.FAILS: "✗", Verdict.OPEN: "?"}
 _KINDS = {
@@ -48,31 +47,19 @@ def tally(claims: Sequence[Claim]) -> str:
     return f"Of {len(claims)} claim{'s' * (len(claims) != 1)}, {listed}."
 
 
-def summary(findings: Sequence[Finding]) -> Markup:
-    """All claims in a table; on a phone, each is a card."""
-    rows = [
-        element(
-            "tr",
-            element("th", inline(claim.paper), scope="row", data_label="The paper"),
-            element("td", _mark(claim), data_label="Verdict"),
-            element("td", inline(claim.measured), data_label="Measured here"),
-            element(
-                "td",
-                element("a", finding.label, href=f"#{finding.experiment.name}"),
-                data_label="Where",
-            ),
-        )
-        for finding in findings
-        for claim in finding.claims()
-    ]
-    heads = ("The paper says", "Verdict", "Measured here", "Where")
+def signs(claims: Sequence[Claim]) -> Markup:
+    """The verdicts on the claims of a figure, a sign for each; in words for those who listen."""
     return element(
-        "table",
-        element("caption", "The paper’s claims, and what was measured here"),
-        element("thead", element("tr", *(element("th", head, scope="col") for head in heads))),
-        element("tbody", *rows),
-        class_="claims",
-    )
+        "span",
+        *(
+            element(
+                "span", _SIGNS[claim.verdict], class_=f"sign {_KINDS[claim.verdict]}",
+                title=claim.verdict.value, role="img", aria_label=claim.verdict.value,
+            )
+            for claim in claims
+        ),
+        class_="signs",
+    )  # fmt: skip
 
 
 def cards(claims: Sequence[Claim]) -> Markup:

@@ -11,7 +11,7 @@ from sinkdist import __version__
 from sinkdist_paper import atomic_io, settings
 from sinkdist_paper.finding import Finding
 from sinkdist_paper.progress import duration
-from sinkdist_paper.report import claims
+from sinkdist_paper.report.claims import signs, tally
 from sinkdist_paper.report.markup import Markup, element, join
 from sinkdist_paper.report.origin import origin, wording
 from sinkdist_paper.report.sections import section
@@ -43,7 +43,6 @@ def page(findings: Sequence[Finding], titles: Mapping[str, str]) -> str:
     body = element(
         "main",
         _opening(findings),
-        _summary(findings),
         *(section(finding) for finding in findings),
         _absent(findings, titles),
         origin(findings),
@@ -80,28 +79,32 @@ def _opening(findings: Sequence[Finding]) -> Markup:
                 "a", f"{finding.label}: {finding.experiment.title}",
                 href=f"#{finding.experiment.name}",
             ),
+            " ",
+            signs(finding.claims()),
         )
         for finding in findings
     ]  # fmt: skip
+    judged = [claim for finding in findings for claim in finding.claims()]
     return element(
         "header",
         element("h1", TITLE),
         element(
             "p",
-            "The experiments of Marco Cuturi’s paper ",
+            "The experiments of Marco Cuturi’s ",
             element("cite", "Sinkhorn Distances: Lightspeed Computation of Optimal Transportation "
                     "Distances"),
-            " (2013), repeated: its figures drawn from new measurements, and its claims compared "
-            "with them.",
+            " (2013), repeated. ",
+            element("strong", tally(judged)),
             class_="lead",
         ),
+        element("nav", element("ul", *contents), aria_label="Figures"),
         element(
             "p",
             f"Images: {wording(about.setting)}. ",
             f"Measuring took {duration(seconds)}{_since(started)}.",
+            class_="setting",
         ),
         _remark_on_quick() if about.setting["quick"] else None,
-        element("nav", element("ul", *contents), aria_label="Figures"),
     )  # fmt: skip
 
 
@@ -121,19 +124,6 @@ def _remark_on_quick() -> Markup:
         ": fewer images, fewer repeats and smaller problems than in the paper. The verdicts are "
         "about this version; with the full sizes, they may be different.",
         class_="note",
-    )
-
-
-def _summary(findings: Sequence[Finding]) -> Markup:
-    """All claims."""
-    judged = [claim for finding in findings for claim in finding.claims()]
-    return element(
-        "section",
-        element("h2", "What holds, and what does not", id="claims-title"),
-        element("p", claims.tally(judged), class_="tally"),
-        claims.summary(findings) if judged else None,
-        id="claims",
-        aria_labelledby="claims-title",
     )
 
 

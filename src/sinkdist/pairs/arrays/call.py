@@ -15,6 +15,7 @@ from sinkdist.pairs.arrays import reading
 from sinkdist.pairs.arrays.reading import Costs, Family
 from sinkdist.problem import masses, stopping, strength
 from sinkdist.problem.options import Options
+from sinkdist.problem.scale_check import check_scale
 from sinkdist.problem.stopping import Stopping
 from sinkdist.solution.reductions import Array
 from sinkdist.solvers import table
@@ -96,7 +97,11 @@ def read(
             "numpy.asarray.",
             option("mass_penalty"),
         )
-    member = member_of(strength.read(lam=options.lam, reg=options.reg, alpha=options.alpha))
+    asked = strength.read(
+        lam=options.lam, reg=options.reg, alpha=options.alpha,
+        median=lambda: reading.median_of(context, ground),
+    )  # fmt: skip
+    member = member_of(asked)
     member.check(stop.iterations, solver.name)
 
     def families(costs: Costs, dtype: np.dtype[Any]) -> list[Family]:
@@ -119,6 +124,8 @@ def read(
         return wide.matrix, *reading.matched(context, found[0], found[-1])
 
     costs = reading.read_costs(context, ground, dtype)
+    if costs.ground is not None:
+        check_scale(member.lam, options.lam, costs.ground)
     found = families(costs, dtype)
     costs, known = reading.check(context, dtype, found, costs, options.normalize, options.on_empty)
     domain, wide = _domain(context, dtype, member, costs.largest, solver.name)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from sinkdist.errors import InputError
 from sinkdist.ground import Ground
 from sinkdist.inputs import histograms
 from sinkdist.inputs.array_context import ArrayContext, kind_of
@@ -24,9 +25,10 @@ from sinkdist.inputs.thresholds import NEGLIGIBLE, negative_rounding, slack
 from sinkdist.problem.problem import require_range
 from sinkdist.solution.reductions import Array
 from sinkdist.solvers.policy import SYMMETRY
+from sinkdist.wording import option
 
 __all__ = [
-    "Costs", "Family", "check", "guarded", "matched", "read_costs", "read_family",
+    "Costs", "Family", "check", "guarded", "matched", "median_of", "read_costs", "read_family",
     "require_families",
 ]  # fmt: skip
 
@@ -155,6 +157,20 @@ def read_costs(context: ArrayContext, ground: Any, dtype: np.dtype[Any]) -> Cost
     if ground.ndim != 2 or 0 in ground.shape:
         Ground(np.empty(tuple(ground.shape)))  # raises, and says why
     return Costs(context.cast(ground, dtype), None, None, ground)
+
+
+def median_of(context: ArrayContext, ground: Any) -> float:
+    """The median cost, for a lam that is relative to it; the host has to know the costs."""
+    if kind_of(ground) is None:
+        return Ground.of(ground).median
+    costs = context.host(ground)
+    if costs is None:
+        raise InputError(
+            "{} over the median needs costs that are known, and these are being traced: pass a "
+            "Ground, or a number.",
+            option("lam"),
+        )
+    return Ground(costs).median
 
 
 def check(

@@ -168,4 +168,4 @@ def warn_short(call: Call, solved: Solved) -> None:
         return
     error = context.host(found.error)
     if error is not None:
-        warn(Tally.of(status, error), call.stopping, depth=6)
+        warn(Tally.of(status, error), call.stopping)

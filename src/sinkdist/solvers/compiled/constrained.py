@@ -19,7 +19,7 @@ from sinkdist.solution import certificates as bounds
 from sinkdist.solution.plans import ScaledPlan, SparsePlan, entropic_plan, is_blurred
 from sinkdist.solvers.compiled.exact import exact_pair
 from sinkdist.solvers.compiled.ladder import climb
-from sinkdist.solvers.compiled.lam_policy import VACUOUS, next_lam, unstuck
+from sinkdist.solvers.compiled.lam_policy import BEYOND, VACUOUS, next_lam, unstuck
 from sinkdist.solvers.compiled.lam_search import Searches, entropy
 from sinkdist.solvers.compiled.log import plan_of
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, RUNNING
@@ -43,6 +43,7 @@ class Constrained:
     plan: ScaledPlan | None = None
 
 
+SOME = 300  #: reads of a kernel, at least, before a search at large lam is left to ladders
 NEARLY = 0.7  #: of the least entropy: from this alpha on the exact plan is tried before a search
 
 
@@ -74,11 +75,14 @@ def constrained_pair(
             return found
         below = exact.lower
     for _ in range(5):
+        most = max_iter - made
+        if below > -np.inf:  # if it takes long at a large lam, ladders take less
+            most = min(most, max(SOME, max_iter // 2))
         lam, value, error, reads, act, f, g = _constrain_one(
-            M, r, c, alpha, below, inner, max_iter - made, stop
+            M, r, c, alpha, below, inner, most, stop
         )
         made += reads
-        if act in (VACUOUS, HANDED_OVER):
+        if act in (VACUOUS, HANDED_OVER) or (act == RUNNING and made < max_iter):
             if exact is None:
                 exact = exact_pair(M, r, c, metric=False, stop=stop, within=tol)
                 if (found := _if_inside(exact, r, c, alpha, made)) is not None:
@@ -86,10 +90,12 @@ def constrained_pair(
                 below = exact.lower
                 if act == VACUOUS:
                     continue  # it is not: search on, now without that end
+            lam = min(lam, BEYOND / mean_cost(M, r, c))
             return _by_climbing(M, r, c, alpha, tol, lam, exact.lower, made, max_iter, stop)
         if act != CONVERGED or not certify:
             break
         bracket = _bracket(M, lam, f, g, r, c, alpha, value)
+        bracket = max(bracket[0], min(below, bracket[1])), bracket[1]
         if lam == 0.0 and not _is_narrow(bracket, value, tol):  # nothing else to search for
             exact = exact or exact_pair(M, r, c, metric=False, stop=stop, within=tol)
             bracket = max(bracket[0], min(exact.lower, bracket[1])), bracket[1]

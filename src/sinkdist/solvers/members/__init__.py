@@ -11,6 +11,7 @@ base         what every member can do
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from sinkdist.interrupts import beside_main
 from sinkdist.kernels.compiled import Array
 from sinkdist.problem.masses import MassPenalty
 from sinkdist.problem.strength import Strength
-from sinkdist.solvers.local import part_of, solve_on_part
+from sinkdist.solvers.explored import Explored
+from sinkdist.solvers.local import explore_on_part, part_of, solve_on_part
 from sinkdist.solvers.members.base import Member, Solved
 from sinkdist.solvers.members.constrained import Constrained
 from sinkdist.solvers.members.exact import Exact
@@ -30,7 +32,7 @@ from sinkdist.solvers.prepared import Prepared
 
 __all__ = [
     "FAMILY", "Constrained", "Exact", "Independent", "Member", "Penalised", "Unbalanced",
-    "member_of", "solve_batch", "solve_interruptibly", "solve_pair",
+    "explore", "member_of", "solve_batch", "solve_interruptibly", "solve_pair",
 ]  # fmt: skip
 
 #: Every member, for contract tests and docs.
@@ -94,3 +96,11 @@ def solve_batch(task: Prepared, R: Array, C: Array) -> Answers:
     if task.unit != 1.0:
         answers.in_units_of(task.unit, task.asked_lam)
     return answers
+
+
+def explore(task: Prepared, r: Array, C: Any, enough: float) -> Explored:
+    """Distances from ``r`` to the rows ``C`` for a search, in the task's unit of cost."""
+    if task.ground.is_dense or not task.member.needs_matrix(task):
+        found: Explored = task.member.explore(task, r, C, enough)
+        return found
+    return explore_on_part(task, r, C, enough)

@@ -93,7 +93,6 @@ class Exact(Member):
         )  # fmt: skip
         out.value, out.error = found.value, found.error
         out.lower, out.upper, out.f = found.lower, found.upper, found.F[:, rows.bins]
-        out.f[found.abandoned] = np.nan
         careful = task._replace(keep_potentials=True)
         for k in np.flatnonzero(~(found.solved | found.abandoned)):
             task.stop.check()

@@ -170,6 +170,19 @@ def test_pairs_beyond_enough_are_abandoned_with_a_proof():
     assert (found.value[kept] == value[kept]).all() and found.solved[kept].all()
 
 
+def test_potentials_of_abandoned_pairs_are_feasible():
+    """A search makes planes of them: where they stop, they bound their own distance well."""
+    rng = np.random.default_rng(13)
+    M = rng.uniform(size=(60, 60))
+    R, C = rng.dirichlet(np.ones(60), 1), rng.dirichlet(np.ones(60), 20)
+    value = solve(M, R, C).value
+    found = solve(M, R, C, enough=np.full(20, 0.8 * value.min()), keep=True)
+    assert found.abandoned.any()
+    for k in np.flatnonzero(found.abandoned):
+        assert (found.F[k][:, None] + found.G[k] <= M + 1e-12).all()
+        assert 0.8 * value.min() <= found.F[k] @ R[0] + found.G[k] @ C[k] <= value[k] + 1e-12
+
+
 def test_it_stops_when_told_to():
     X = family(np.random.default_rng(14), 3, 9)
     stop = Stop()

@@ -39,7 +39,8 @@ class Transported:
         Whether primal and dual agree as they should, with all rounding; whether the distance is
         proven to exceed what was ``enough``.
     F, G : ndarray
-        Potentials, -inf on bins without mass; without rows if they were not asked for.
+        Potentials, -inf on bins without mass; without rows if they were not asked for. Those of an
+        abandoned pair are feasible, and not optimal.
     """
 
     value: Array

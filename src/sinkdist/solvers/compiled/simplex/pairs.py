@@ -242,7 +242,8 @@ def transport_each(
         rely on the costs being a metric, if ``metric`` says so.
     F, G, moves, moved : ndarray
         Potentials on bins with mass, and the moves of the plan (row and column, -1 after the last)
-        with their masses; without rows if they are not wanted.
+        with their masses; without rows if they are not wanted. A pair that was given up has
+        potentials and no moves.
     """
     wanted = F.shape[0] > 0
     mass, potential, flow = numbers[0], numbers[1], numbers[2]
@@ -294,6 +295,11 @@ def transport_each(
             state[k] = ABANDONED if given_up else STOPPED
             value[k] = upper[k] = error[k] = np.inf
             lower[k] = enough[k] if given_up else 0.0
+            if wanted and given_up:  # potentials prove something wherever they stop
+                known, given = (rows[:m], sums[:m]) if turned else (columns[:n], sums[:n])
+                for x in range(known.size):
+                    given[x] = (potential[x] if turned else -potential[first + x]) / unit
+                lower_bound(M, rows_of_r, r, columns_of_c, c, known, given, F[k], G[k])
             continue
         pivots[k] = abs(pivots[k])
         cost, largest = flows(tree, C, root, mass, flow)

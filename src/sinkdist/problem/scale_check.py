@@ -1,0 +1,63 @@
+"""The warning for a lam that ignores the unit of the costs.
+
+The paper's lam is for costs of median 1. On pixels, whose distances run to dozens, lam = 9 is
+almost the exact distance: right, but slow, and rarely what was meant.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from sinkdist.errors import ScaleWarning, warn_caller
+from sinkdist.ground import Ground
+from sinkdist.problem.strength import is_relative
+from sinkdist.wording import either
+
+__all__ = ["MOST", "check_scale"]
+
+MOST = 100.0  #: lam times the median cost from which on lam was probably meant for scaled costs
+_UNIT = 1e-9  #: how far from 1 a median or a maximum is that somebody has divided by
+
+
+def check_scale(lam: float, given: Any, ground: Ground) -> None:
+    """Warn, once for a ground, where lam is large for costs that nobody has scaled.
+
+    Parameters
+    ----------
+    lam : float
+        What was read; NaN where it is not known, and inf for the exact distance.
+    given : object
+        The ``lam`` option: one that is relative to the median is meant as it is.
+    ground : Ground
+        The costs.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as heard:
+    ...     warnings.simplefilter("always")
+    ...     check_scale(9.0, 9.0, Ground.grid(28, 28))
+    ...     check_scale(9.0, 9.0, Ground.grid(28, 28).scaled())
+    >>> len(heard)
+    1
+    """
+    if not lam < math.inf or is_relative(given) or ground.is_unit_known:
+        return
+    if lam * ground.max <= MOST or lam * ground.median <= MOST:
+        return
+    if any(abs(unit - 1.0) <= _UNIT for unit in (ground.max, ground.median)):
+        return  # costs that the caller has divided by their maximum or median
+    ground.know_unit()
+    name = "lam" if given is not None else "1 / reg"
+    warn_caller(
+        ScaleWarning(
+            f"{name} times the median cost is {lam * ground.median:.3g}, which is almost the exact "
+            "distance: the costs were not scaled. {}",
+            either(
+                "Pass ground.scaled(), or lam='9/median', which is the same in every unit. "
+                "Where it is meant, filter sinkdist.ScaleWarning.",
+                "Pass --scaled, or --lam 9/median, which is the same in every unit.",
+            ),
+        )
+    )
