@@ -95,7 +95,7 @@ def _product(values: Array, sharpness: tuple[float, ...], costs: tuple[int, ...]
     return values
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=24)
 def _factor(n: int, sharp: float, with_costs: bool) -> Array:
     """``exp(-x)``, or ``x exp(-x)``, of the exponents between the pixels of a line."""
     far = np.subtract.outer(np.arange(float(n)), np.arange(float(n)))
