@@ -68,6 +68,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_signature": False,
+    "capture_repr": ("_repr_html_",),  # what shows itself; not "<Axes: >"
     "min_reported_time": 0,
     "within_subsection_order": "FileNameSortKey",
     "write_computation_times": False,  # each page says how long it took

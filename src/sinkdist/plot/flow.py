@@ -178,7 +178,7 @@ def _between_names(ax: Axes, moves: MoveTable, names: Any) -> Axes:
     total = math.fsum(move.mass for move in moves) or 1.0
     ends = [[move.source for move in moves], [move.target for move in moves]]
     scale = min(_unit(side, moves, total) for side in ends)
-    tops = []
+    tops, lowest = [], -0.1
     for side, x, called, align in zip(ends, (0.0, 1.0), names, ("right", "left"), strict=True):
         y, top = 0.0, dict[int, float]()
         for k, mass in _by_mass(side, moves):
@@ -188,10 +188,11 @@ def _between_names(ax: Axes, moves: MoveTable, names: Any) -> Axes:
             ax.text(x + (-0.03 if x == 0.0 else 0.03), y - height / 2, text, ha=align, va="center")
             y -= height + _GAP
         tops.append(top)
+        lowest = min(lowest, y)
     for move in moves:
         ax.add_patch(_band(tops, scale * move.mass, move))
     ax.set_xlim(-0.6, 1.6)
-    ax.set_ylim(-1.05, 0.05)
+    ax.set_ylim(lowest - 0.02, 0.03)
     bare(ax)
     return ax
 
