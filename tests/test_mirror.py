@@ -64,6 +64,7 @@ ELSEWHERE = {
     "solution/grid_certificates.py": "behaviour/test_grids.py",
     "solution/projection.py": "behaviour/test_grids.py",
     "ground/grid_plan.py": "kernels/grid/test_averages.py",
+    "ground/product_plan.py": "kernels/grid/test_averages.py",
     "ground/separable_plan.py": "kernels/grid/test_averages.py",
     "ground/radial_plan.py": "kernels/grid/test_averages.py",
     "ground/grid_axes.py": "kernels/grid/test_averages.py",

@@ -148,3 +148,12 @@ def test_stores_and_threads(few, tmp_path):
     )
     stored = sd.pairwise(csr_array(X), ground=ground, lam=INF, out=tmp_path / "D.zarr")
     np.testing.assert_allclose(np.asarray(stored[:]), wanted, rtol=1e-12, atol=1e-15)
+
+
+def test_a_bin_that_is_named_more_than_once_costs_nothing_to_itself():
+    Z = np.random.default_rng(0).normal(size=(50, 3))
+    costs = PointCosts(Z, "euclidean")
+    rows, columns = np.array([3, 7, 3, 40]), np.array([7, 3, 3, 9, 7])
+    found = costs.block(rows, columns)
+    np.testing.assert_array_equal(found == 0.0, rows[:, None] == columns)
+    np.testing.assert_allclose(found, np.linalg.norm(Z[rows][:, None] - Z[columns], axis=-1))

@@ -5,8 +5,8 @@ For a potential ``psi = lam g`` of the columns,
     P_ij = r_i exp(psi_j - lam M_ij) / sum_j exp(psi_j - lam M_ij)
 
 has exact rows whatever ``psi`` is. A `GridPlan` answers what is asked of it by sums with the
-kernel: along one axis after another where costs are sums over axes (`separable_plan`), by tiles
-under Euclidean distances (`radial_plan`).
+kernel: along one axis after another where costs are sums over axes (`separable_plan`, and
+`product_plan` where the kernel is wide), by tiles under Euclidean distances (`radial_plan`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import numpy.typing as npt
 
 from sinkdist.ground.grid import GridCosts
 from sinkdist.ground.grid_axes import Run
+from sinkdist.ground.product_plan import ProductPlan, is_wide
+from sinkdist.ground.separable_plan import SeparablePlan
 
 __all__ = ["GridPlan", "Kernel", "Run", "has_plan", "in_turn", "kernel_of", "log_sum", "plan_of"]
 
@@ -88,9 +90,7 @@ def plan_of(psi: Array, kernel: Kernel, run: Run = in_turn) -> GridPlan:
         from sinkdist.ground.radial_plan import RadialPlan
 
         return RadialPlan.of(psi, kernel.sharpness, kernel.error, run)
-    from sinkdist.ground.separable_plan import SeparablePlan
-
-    return SeparablePlan.of(psi, kernel.metric, kernel.sharpness, run)
+    return _by_products(psi, kernel) or SeparablePlan.of(psi, kernel.metric, kernel.sharpness, run)
 
 
 def log_sum(phi: Array, kernel: Kernel, run: Run = in_turn) -> Array:
@@ -99,6 +99,14 @@ def log_sum(phi: Array, kernel: Kernel, run: Run = in_turn) -> Array:
         from sinkdist.ground.tiling import tiling_of
 
         return tiling_of(phi.shape, kernel.sharpness, kernel.error).log_sums(phi, run)
-    from sinkdist.ground.separable_plan import SeparablePlan
+    plan = _by_products(phi, kernel) or SeparablePlan.of(
+        phi, kernel.metric, kernel.sharpness, run, keep=False
+    )
+    return plan.log_sums
 
-    return SeparablePlan.of(phi, kernel.metric, kernel.sharpness, run, keep=False).log_sums
+
+def _by_products(psi: Array, kernel: Kernel) -> GridPlan | None:
+    """The plan by matrix products, where these are quicker and floats hold it."""
+    if kernel.metric != "sqeuclidean" or not is_wide(psi.shape, kernel.sharpness):
+        return None
+    return ProductPlan.of(psi, kernel.sharpness)

@@ -29,6 +29,7 @@ _SAMPLE = 10**6  #: pairs that the median is taken of, about
 _SOURCES = 1000  #: bins that these pairs begin at
 _TRIANGLES = 10**4  #: of the look at triangles
 _BAND = 1 << 22  #: costs that are computed together for means
+_IN_CACHE = 1 << 16  #: costs that are finished together, so that they stay in cache
 _EPS = 2.0**-52
 _NEAR = 1e-3  #: of the squared lengths: below this, squared distances come from differences
 
@@ -86,7 +87,7 @@ class OnDemand(ABC):
         )
         require_memory(some.size, others.size, "This ground", "a block of costs")
         found = self._block(some, others)
-        found[some[:, None] == others] = 0.0
+        found[_same(some, others)] = 0.0
         return found if self.unit == 1.0 else np.divide(found, self.unit, out=found)
 
     def at(self, rows: Index, columns: Index) -> Array:
@@ -194,15 +195,25 @@ class PointCosts(OnDemand):
         centre = y.mean(axis=0)
         x -= centre
         y -= centre
-        lengths = np.square(x).sum(axis=1)[:, None] + np.square(y).sum(axis=1)
-        found = x @ y.T
+        found, squares = np.asarray(x @ y.T), np.square(y).sum(axis=1)
+        step = max(1, _IN_CACHE // max(1, columns.size))
+        for start in range(0, rows.size, step):
+            part = slice(start, start + step)
+            self._finish(x[part], y, squares, found[part])
+        return found
+
+    def _finish(self, x: Array, y: Array, squares: Array, found: Array) -> None:
+        """From products of some points with others, in place, to costs."""
+        lengths = np.square(x).sum(axis=1)[:, None] + squares
         found *= -2.0
         found += lengths
-        i, j = np.nonzero(found <= _NEAR * lengths)
+        lengths *= _NEAR
+        i, j = np.nonzero(found <= lengths)
         for start in range(0, i.size, _BAND // x.shape[1] + 1):
             part = slice(start, start + _BAND // x.shape[1] + 1)
             found[i[part], j[part]] = np.square(x[i[part]] - y[j[part]]).sum(axis=1)
-        return found if self.metric == "sqeuclidean" else np.sqrt(found, out=found)
+        if self.metric == "euclidean":
+            np.sqrt(found, out=found)
 
 
 class GraphCosts(OnDemand):
@@ -240,3 +251,12 @@ class GraphCosts(OnDemand):
             part = slice(start, start + step)
             out[part] = self._paths(rows[part])[:, columns]
         return out
+
+
+def _same(rows: Index, columns: Index) -> tuple[Index, Index]:
+    """Where a row and a column are the same bin; bins may be named more than once."""
+    order = np.argsort(columns, kind="stable")
+    first, last = (np.searchsorted(columns[order], rows, side) for side in ("left", "right"))
+    count = last - first
+    within = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+    return np.repeat(np.arange(rows.size), count), order[np.repeat(first, count) + within]

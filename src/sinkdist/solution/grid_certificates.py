@@ -21,7 +21,7 @@ import numpy as np
 from sinkdist.ground.grid import GridCosts
 from sinkdist.ground.grid_plan import GridPlan, kernel_of, plan_of
 from sinkdist.solution.certificates import Measures
-from sinkdist.solution.grid_transforms import largest_height, least_costs, stretch
+from sinkdist.solution.grid_transforms import FINE, ROUGH, largest_height, least_costs, stretch
 
 __all__ = ["bracket_on_grid", "mean_cost", "measure_independence", "measure_on_grid"]
 
@@ -133,24 +133,29 @@ def _coupling(
 
 
 def _emd_below(grid: GridCosts, lam: float, f: Array, g: Array, r: Array, c: Array) -> float:
-    """The best dual value that the potentials lead to; see `certificates`."""
-    best = max(0.0, _dual_value(grid, np.zeros_like(r), r, c))
+    """The best dual value that the potentials lead to; see `certificates`.
+
+    Where values are dear, rough ones say which potential is worth a fine one.
+    """
+    tried = [(np.zeros_like(r), r, c)]
     for potential, a, b in ((f, r, c), (g, c, r)):
         potential = potential.reshape(grid.sides)
-        for tried in (potential, potential - np.where(a > 0.0, _log(a), 0.0) / lam):
-            best = max(best, _dual_value(grid, tried, a, b))
-    return best
+        tried += [(potential, a, b), (potential - np.where(a > 0.0, _log(a), 0.0) / lam, a, b)]
+    if grid.kind != "euclidean":
+        return max(0.0, *(_dual_value(grid, *x) for x in tried))
+    rough = [_dual_value(grid, *x, ROUGH) for x in tried]
+    return max(0.0, *rough, _dual_value(grid, *tried[int(np.argmax(rough))]))
 
 
-def _dual_value(grid: GridCosts, f: Array, r: Array, c: Array) -> float:
+def _dual_value(grid: GridCosts, f: Array, r: Array, c: Array, ratio: float = FINE) -> float:
     """``<f, r> + <g, c>`` with the least costs ``g`` for ``f``, less its rounding."""
     centre = _weighted(r, f)
     f = np.where(r > 0.0, f - centre, -np.inf)
-    g = least_costs(grid, f)
+    g = least_costs(grid, f, ratio)
     largest = float(np.abs(f[r > 0.0]).max()) + largest_height(grid)
     dropped = 16.0 * _EPS * sum(grid.sides) * largest
     sums = _unit(grid) * (_weighted(r, np.abs(f)) + _weighted(c, np.abs(g)))
-    return (_weighted(r, f) + _weighted(c, g)) / stretch(grid) - dropped - sums
+    return (_weighted(r, f) + _weighted(c, g)) / stretch(grid, ratio) - dropped - sums
 
 
 def _log(x: Array) -> Array:

@@ -45,11 +45,12 @@ def to_tolerance(task: Prepared, grid: GridCosts, run: Run, r: Array, c: Array) 
     lam, tol = task.member.lam, task.tol
     r, c = (np.array(x, order="C").reshape(grid.sides) for x in (r, c))  # may be read-only
     level = Level(r, c, grid.kind, grid.steps)
-    equal = _equal_pair(level, task, run) if np.array_equal(r, c) else None
+    quickest = task.solver.fallback == "newton"
+    equal = _equal_pair(level, task, run) if quickest and np.array_equal(r, c) else None
     if equal is not None:
         target, state = equal
         psi, plan, error, reads, ran = state.psi, state.plan, state.error, state.reads, LOG
-    elif task.solver.fallback == "newton":
+    elif quickest:
         state, target = coarse_to_fine(level, lam, tol, task.max_iter, run, task.stop)
         psi, plan, error, reads, ran = (
             state.psi,
