@@ -380,3 +380,11 @@ def test_random_grids_however_small(seed, monkeypatch):
     truth = sd.distance(r, c, M, lam=INF)
     assert low <= truth * (1 + 1e-12) + 1e-15 and truth <= high * (1 + 1e-12) + 1e-15
     assert np.isfinite([s.value, s.gap, s.entropy, s.alpha, *s.bracket]).all()
+
+
+def test_a_blur_of_a_pixel_on_a_large_grid_is_meant():
+    ground = sd.Ground.grid(60, 50, metric="sqeuclidean", spacing=1 / 60)
+    r = np.full(3000, 1 / 3000)
+    assert sd.distance(r, r, ground, reg=(1 / 60) ** 2, tol=1e-3) > 0.0  # warnings are errors
+    with pytest.warns(sd.ScaleWarning):
+        sd.distance(r, r, sd.Ground.grid(60, 50), lam=9.0, tol=1e-2)
