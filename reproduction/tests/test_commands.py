@@ -13,7 +13,7 @@ import sinkdist
 def test_the_commands_are_listed(command):
     code, out, _ = command("--help")
     assert code == 0
-    assert "handwritten digits" in out and "paper's figures" in out
+    assert "dictionary definitions" in out and "paper's figures" in out
     assert "pip install" not in out
 
 
@@ -37,16 +37,16 @@ def test_asking_for_help_imports_nothing_heavy():
 
 
 @pytest.mark.parametrize("n", [0, 19, 1798])
-def test_wrong_number_of_digits(command, tmp_path, n):
+def test_wrong_number_of_definitions(command, tmp_path, n):
     code, out, err = command("demo", "--n", n, "--out", tmp_path / "new")
     assert (code, out) == (2, "")
-    assert err == f"Error: 'n' must be between 20 and 1797. Got {n} instead.\n"
+    assert err == f"Error: 'n' must be between 80 and 1600. Got {n} instead.\n"
     assert not (tmp_path / "new").exists()
 
 
 def test_folder_that_cannot_be_made(command, tmp_path):
     (tmp_path / "file").touch()
-    code, out, err = command("demo", "--n", 20, "--out", tmp_path / "file" / "folder")
+    code, out, err = command("demo", "--n", 80, "--out", tmp_path / "file" / "folder")
     assert (code, out) == (2, "")
     assert err.startswith("Error: The folder ")
     assert err.endswith("cannot be created: Not a directory.\n")

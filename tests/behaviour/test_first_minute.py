@@ -68,7 +68,8 @@ def test_strength_relative_to_the_median_in_a_path_and_in_the_advice(X):
 def test_costs_that_were_scaled_by_hand_are_not_warned_about(X):
     M = PIXELS.matrix
     assert heard(lambda: sd.pairwise(X, ground=M, reg=0.01))
-    for scaled in (M / M.max(), M / np.median(M)):
+    unit_square = sd.Ground.grid(8, 8, metric="sqeuclidean", spacing=1 / 8)
+    for scaled in (M / M.max(), M / np.median(M), unit_square):
         assert not heard(lambda M=scaled: sd.pairwise(X, ground=M, reg=0.001))
     assert not heard(lambda: sd.pairwise(X, ground=M, lam=INF))
 

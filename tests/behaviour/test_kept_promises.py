@@ -260,6 +260,7 @@ def test_single_precision_cannot_hold_every_cost():
             sd.distance(one, one, [[cost]], lam=1.0)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.simplefilter("ignore", sd.ScaleWarning)
             assert sd.distance(one, one, [[cost]], lam=1.0, dtype="float64") == pytest.approx(cost)
 
 

@@ -120,3 +120,26 @@ def test_the_core_is_light_and_the_rest_are_extras():
     extras = project["optional-dependencies"]
     assert {name: requirements(extras[name]) for name in EXTRAS} == EXTRAS
     assert "sinkdist[all" in project["optional-dependencies"]["test"][0]
+
+
+def test_the_version_is_the_same_everywhere():
+    """In what is cited, packaged for conda and told in the changelog."""
+    root, version = Path(__file__).parents[2], sinkdist.__version__
+    for name, said in (
+        ("CITATION.cff", f"\nversion: {version}\n"),
+        ("conda.recipe/meta.yaml", f'{{% set version = "{version}" %}}'),
+        ("CHANGELOG.md", f"\n## [{version}] - "),
+    ):
+        assert said in (root / name).read_text(encoding="utf-8"), name
+
+
+def test_minimum_versions_are_those_of_the_project():
+    """What CI installs as the oldest supported versions, and what conda asks for."""
+    root = Path(__file__).parents[2]
+    script = [sys.executable, ".ci/minimum_versions.py"]
+    printed = subprocess.run(script, cwd=root, capture_output=True, text=True, check=True).stdout
+    oldest = dict(line.split("==") for line in printed.split())
+    assert set(oldest) >= CORE | {"zarr", "typer", "scikit-learn", "pandas"}
+    recipe = (root / "conda.recipe/meta.yaml").read_text(encoding="utf-8")
+    for name in CORE:
+        assert f"- {name} >={oldest[name]}\n" in recipe

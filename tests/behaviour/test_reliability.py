@@ -415,7 +415,7 @@ def test_stopped_early(max_iter):
     r, c = simplex(2, 60, 8) ** 8
     r, c = r / r.sum(), c / c.sum()
     with pytest.warns(
-        sd.ConvergenceWarning, match=f"1 of 1 pairs did not .* max_iter={max_iter}"
+        sd.ConvergenceWarning, match=f"1 of 1 pair did not .* max_iter={max_iter}"
     ) as caught:
         s = sd.solve(r, c, M, lam=100, max_iter=max_iter)
     assert len(caught) == 1

@@ -25,7 +25,7 @@ def test_nothing_is_said_where_all_is_well():
     [
         ({0: 5, 1: 2}, {0: 0.0, 1: 0.25}, "2 of 7 pairs did not reach tol=1e-06: 2 stopped at "
          "max_iter=500; the worst marginal error is 0.25."),
-        ({2: 1, 4: 3}, {2: 0.5, 4: 0.0}, "1 of 1 pairs did not reach tol=1e-06: 1 stalled at the "
+        ({2: 1, 4: 3}, {2: 0.5, 4: 0.0}, "1 of 1 pair did not reach tol=1e-06: 1 stalled at the "
          "limit of rounding; the worst marginal error is 0.5."),
         ({1: 1, 2: 2}, {1: 0.125, 2: 0.5}, "3 of 3 pairs did not reach tol=1e-06: 1 stopped at "
          "max_iter=500 and 2 stalled at the limit of rounding; the worst marginal error is 0.5."),

@@ -322,3 +322,14 @@ def test_a_cluster_gives_the_same_answers(tmp_path, counted):
         same(sd.neighbors(X, **call, client=client), wanted[0])
         assert not counted  # here; they are answered elsewhere
     same(sd.open_neighbors(tmp_path / "near.zarr"), wanted[0])
+
+
+def test_object_stores(tmp_path):
+    pytest.importorskip("fsspec")
+    call = {"ground": GRID, "k": 3, "lam": np.inf}
+    name = f"memory://{tmp_path.name}/near.zarr"
+    found = sd.neighbors(X[:40], **call, out=name)
+    same(sd.open_neighbors(name), found)
+    same(sd.neighbors(X[:40], **call, out=name), found)
+    with pytest.raises(sd.InputError, match="holds other neighbours: k is 3 there and 4 here"):
+        sd.neighbors(X[:40], **(call | {"k": 4}), out=name)

@@ -88,8 +88,8 @@ def explore(
         shown = family_of(
             rows, costs.scaled() if scaled else costs, distances=_matrix(distances),
             labels=_labels(labels), names=_lines(names) if names else called, bins=_lines(bins),
-            points=points, metric=metric, lam=lam, alpha=alpha, method=how.value, normalize=normalize,
-            workers=workers, progress=progress,
+            points=points, metric=metric, lam=options.lam_of(lam), alpha=alpha, method=how.value,
+            normalize=normalize, workers=workers, progress=progress,
         )  # fmt: skip
         size = write_page(shown, out, title=title or f"{shown.rows.shape[0]:,} histograms")
     typer.echo(f"{out}: {shown.rows.shape[0]:,} histograms, {shown.distance}, {size / 1e6:.1f} MB")

@@ -18,7 +18,10 @@ __all__ = ["MOST", "check_scale"]
 
 MOST = 100.0  #: lam times the median cost from which on lam was probably meant for scaled costs
 _PIXEL = 1.0  #: lam times the cost of a step to the next pixel
-_UNIT = 1e-9  #: how far from 1 a median or a maximum is that somebody has divided by
+_UNIT = 1e-9  #: how far from 1 a median is that somebody has divided by
+_SMALL = (
+    4.0  #: largest costs that are in a unit made for them: of a unit square, cosines, maxima of 1
+)
 
 
 def check_scale(lam: float, given: Any, ground: Ground) -> None:
@@ -49,8 +52,8 @@ def check_scale(lam: float, given: Any, ground: Ground) -> None:
         return  # on a large grid, a blur of about a pixel is far from the exact distance
     if lam * ground.max <= MOST or lam * ground.median <= MOST:
         return
-    if any(abs(unit - 1.0) <= _UNIT for unit in (ground.max, ground.median)):
-        return  # costs that the caller has divided by their maximum or median
+    if ground.max <= _SMALL or abs(ground.median - 1.0) <= _UNIT:
+        return  # costs that the caller has scaled, or that are bounded: such a lam is meant
     ground.know_unit()
     name = "lam" if given is not None else "1 / reg"
     warn_caller(
