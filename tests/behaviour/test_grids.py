@@ -311,10 +311,10 @@ def test_stores_and_threads_give_the_same(tmp_path):
 
 
 def test_threads_of_one_large_pair():
-    ground, (r, c) = sd.Ground.grid(300, 256, metric="sqeuclidean"), images((300, 256), 2, 5)
+    ground, (r, c) = sd.Ground.grid(400, 331, metric="sqeuclidean"), images((400, 331), 2, 5)
     one, two = (sd.solve(r, c, ground, lam=0.05, tol=1e-4, workers=n) for n in (1, 2))
     assert one.value == two.value and one.marginal_error == two.marginal_error <= 1e-4
-    rows = np.array([0, 1234, 76_799])  # by direct sums over all columns
+    rows = np.array([0, 1234, 132_399])  # by direct sums over all columns
     f, g = one.potentials
     exponents = 0.05 * (f[rows, None] + g - ground.block(rows))
     np.testing.assert_allclose(np.exp(exponents).sum(1), r[rows], rtol=1e-8, atol=1e-20)
@@ -380,3 +380,11 @@ def test_random_grids_however_small(seed, monkeypatch):
     truth = sd.distance(r, c, M, lam=INF)
     assert low <= truth * (1 + 1e-12) + 1e-15 and truth <= high * (1 + 1e-12) + 1e-15
     assert np.isfinite([s.value, s.gap, s.entropy, s.alpha, *s.bracket]).all()
+
+
+def test_a_blur_of_a_pixel_on_a_large_grid_is_meant():
+    ground = sd.Ground.grid(60, 50, metric="sqeuclidean", spacing=1 / 60)
+    r = np.full(3000, 1 / 3000)
+    assert sd.distance(r, r, ground, reg=(1 / 60) ** 2, tol=1e-3) > 0.0  # warnings are errors
+    with pytest.warns(sd.ScaleWarning):
+        sd.distance(r, r, sd.Ground.grid(60, 50), lam=9.0, tol=1e-2)

@@ -17,6 +17,7 @@ from sinkdist.wording import either
 __all__ = ["MOST", "check_scale"]
 
 MOST = 100.0  #: lam times the median cost from which on lam was probably meant for scaled costs
+_PIXEL = 1.0  #: lam times the cost of a step to the next pixel
 _UNIT = 1e-9  #: how far from 1 a median is that somebody has divided by
 _SMALL = (
     4.0  #: largest costs that are in a unit made for them: of a unit square, cosines, maxima of 1
@@ -47,6 +48,8 @@ def check_scale(lam: float, given: Any, ground: Ground) -> None:
     """
     if not lam < math.inf or is_relative(given) or ground.is_unit_known:
         return
+    if ground.as_grid is not None and lam * min(ground.as_grid.steps) <= _PIXEL:
+        return  # on a large grid, a blur of about a pixel is far from the exact distance
     if lam * ground.max <= MOST or lam * ground.median <= MOST:
         return
     if ground.max <= _SMALL or abs(ground.median - 1.0) <= _UNIT:

@@ -10,7 +10,7 @@ from sinkdist.ground.grid_plan import Run, in_turn
 
 __all__ = ["on_threads"]
 
-_LARGE = 1 << 16  #: bins from which threads pay
+_LARGE = 1 << 17  #: bins from which threads pay
 _FEWEST = 32  #: lines that are worth a thread
 _PIECES = 4  #: per thread, since windows differ from line to line
 
