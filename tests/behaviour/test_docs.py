@@ -50,10 +50,18 @@ def test_there_are_sessions():
     assert len(examples(TEXTS["family.md"])) >= 5
 
 
+def source_of(path):
+    """The file that a link leads to; pages of the gallery are made from its examples."""
+    if not path.startswith("gallery/"):
+        return ROOT / "docs" / path
+    example = "GALLERY_HEADER.rst" if path == "gallery/index.rst" else f"{Path(path).stem}.py"
+    return ROOT / "examples" / "gallery" / example
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_links(name):
     for path, anchor in LINK.findall(TEXTS[name]):
-        target = ROOT / "docs" / (path or name)
+        target = source_of(path or name)
         assert target.exists(), f"{name} links to {path}, which is not there"
         if anchor:
             assert anchor in anchors(target.read_text(encoding="utf-8")), f"{name}: #{anchor}"

@@ -11,7 +11,7 @@ def test_each_is_made_once():
     cache, made = OperatorCache(8), []
     for key in ("a", "b", "a"):
         assert cache.get(key, lambda key=key: made.append(key) or key.upper()) == key.upper()
-    assert made == ["a", "b"]
+    assert made == ["a", "b"] and cache.operators() == ["B", "A"]
 
 
 @pytest.mark.parametrize(("nbytes", "kept"), [(8, 4), (1 << 27, 1)])

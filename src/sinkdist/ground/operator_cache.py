@@ -39,6 +39,11 @@ class OperatorCache:
             self._made.move_to_end(key)
             return self._made[key]
 
+    def operators(self) -> list[Any]:
+        """Those that are kept, the one used last at the end."""
+        with self._lock:
+            return list(self._made.values())
+
     def clear(self) -> None:
         """Forget all of them."""
         with self._lock:
