@@ -21,6 +21,7 @@ __all__ = ["Abandoned", "Stop", "beside_main", "is_main_thread", "run_beside"]
 T = TypeVar("T")
 
 GRACE = 0.5  #: seconds that threads have to end by themselves
+LOOK = 0.3  #: seconds after which the main thread looks for signals again
 
 _MAKING = threading.Lock()  #: held while the flag of a `Stop` is made
 
@@ -108,7 +109,9 @@ def run_beside(works: Sequence[Callable[[], object]], stop: Stop) -> None:
         for work in works:
             threading.Thread(target=run, args=(work,), name="sinkdist", daemon=True).start()
         if works:
-            ended.wait()
+            # With a limit: a signal that arrives just before the wait would not end it.
+            while not ended.wait(LOOK):
+                pass
     except BaseException:
         stop.set()
         ended.wait(GRACE)

@@ -6,11 +6,12 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import pytest
 
-from tests.waiting import least
+from tests.waiting import LONG, least
 
 #: The quickest of a few answers counts, and it is a second: other work on the machine only adds.
 LIMIT = 1.0
@@ -130,6 +131,10 @@ def interrupted(prepare, call, after, environment=None):
         text=True,
         env={**os.environ, **(environment or {})},
     ) as child:
+        watch = threading.Timer(
+            LONG, child.kill
+        )  # a hang fails; it does not keep the tests waiting
+        watch.start()
         try:
             assert child.stdout.readline() == "ready\n", child.stderr.read()
             time.sleep(after)
@@ -139,6 +144,7 @@ def interrupted(prepare, call, after, environment=None):
             seconds = time.perf_counter() - start
             assert child.stdout.readline() == "usable\n", child.stderr.read()
         finally:
+            watch.cancel()
             child.kill()
     return seconds
 
