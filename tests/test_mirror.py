@@ -24,6 +24,7 @@ ELSEWHERE = {
     "search/guessing.py": "api/test_neighbors.py",
     "search/neighbors.py": "api/test_neighbors.py",
     "search/neighbors_store.py": "search/test_running.py",
+    "search/opening.py": "search/test_running.py",
     "search/query.py": "api/test_neighbors.py",
     "search/tile_search.py": "search/test_running.py",
     "search/rounds.py": "search/test_cascade.py",

@@ -404,8 +404,9 @@ def test_claims_are_judged_where_every_distance_was_measured():
     assert {row[0]: row[1:3] for row in table.rows}["EMD"] == ("6.03 ± 0.02", "–")
     figure = Figure(figsize=fig2.EXPERIMENT.inches)
     fig2.EXPERIMENT.draw(unfinished, figure)
-    lines = {line.get_label(): list(line.get_xdata()) for line in figure.axes[0].lines}
-    assert lines["EMD"] == [1_000] and lines["Sinkhorn"] == [1_000, 3_000]
+    bars = {bar.get_label(): bar.lines[0].get_xdata() for bar in figure.axes[0].containers}
+    assert [round(n, -3) for n in bars["EMD"]] == [1_000]
+    assert [round(n, -3) for n in bars["Sinkhorn"]] == [1_000, 3_000]
 
 
 def test_few_experiments_tell_nothing():
@@ -424,7 +425,7 @@ def test_tables():
     errors, cost = fig2.EXPERIMENT.views(made_up(ERRORS))
     assert errors.head == ("Distance", "N = 1,000", "N = 3,000", "Chosen most often")
     assert [row[0] for row in errors.rows][:2] == ["Sinkhorn", "EMD"]
-    assert errors.rows[0][3] == "lam q50(M) = 9, t = q50, C = 100"
+    assert errors.rows[0][3] == "lam q50(M) = 9, bandwidth t = q50, C = 100"
     assert errors.rows[0][1] == "5.03 ± 0.02"
     assert (
         cost.rows[0][:2] == ("EMD", "1,000") and cost.rows[0][3] == "86.8"
@@ -454,8 +455,8 @@ def test_drawing(sizes):
     (axes,) = figure.axes
     if len(sizes) > 1:
         words = [text.get_text() for text in axes.get_legend().get_texts()]
-        (line,) = [line for line in axes.lines if line.get_label() == "EMD"]
-        np.testing.assert_allclose(line.get_ydata(), 100 * 0.0603)
+        (bar,) = [bar for bar in axes.containers if bar.get_label() == "EMD"]
+        np.testing.assert_allclose(bar.lines[0].get_ydata(), 100 * 0.0603)
     else:
         words = [text.get_text() for text in axes.get_yticklabels()]
         assert words[-1] == "Sinkhorn"  # the best, on top

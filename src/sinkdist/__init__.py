@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from sinkdist.scale.stored import StoredMatrix, open_matrix
     from sinkdist.search.index import Index
     from sinkdist.search.neighbors import Neighbors
-    from sinkdist.search.neighbors_store import open_neighbors
+    from sinkdist.search.opening import open_neighbors
     from sinkdist.search.stored import open_index
     from sinkdist.solution.solution import Solution
 from sinkdist.solution.status import Status
@@ -107,7 +107,7 @@ _HOME = {
     "neighbors": "api.neighbors",
     "open_index": "search.stored",
     "open_matrix": "scale.stored",
-    "open_neighbors": "search.neighbors_store",
+    "open_neighbors": "search.opening",
     "pairwise": "api.pairs",
     "path": "api.path",
     "solve": "api.pairs",

@@ -217,7 +217,7 @@ def tile_of(sides: tuple[int, ...], sharpness: tuple[float, ...], span: float) -
     Examples
     --------
     >>> tile_of((64, 64), (1.0, 0.1), 14.0), tile_of((64, 64), (1.0, 1.0), 1.0)
-    ((6, 32), (1, 1))
+    ((7, 32), (1, 1))
     """
     parts = [1] * len(sides)
     tile = list(sides)

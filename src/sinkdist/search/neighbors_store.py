@@ -34,7 +34,7 @@ with needs_extra("store", "Storing neighbours"):
     import zarr
     from zarr.codecs import Crc32cCodec
 
-__all__ = ["open_neighbors", "open_or_create"]
+__all__ = ["open_or_create", "read_neighbors"]
 
 Array = npt.NDArray[Any]
 
@@ -104,30 +104,8 @@ class NeighborsStore:
             return None
 
 
-def open_neighbors(path: Any) -> Neighbors:
-    """Neighbours that ``neighbors(..., out=path)`` has stored.
-
-    Parameters
-    ----------
-    path : str or path
-        The folder, such as ``"near.zarr"``, or an address in an object store.
-
-    Returns
-    -------
-    Neighbors
-        An `IncompleteError` is raised where rows are missing.
-
-    Examples
-    --------
-    >>> import sinkdist as sd, tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> out = folder.name + "/near.zarr"
-    >>> X = [[1, 0, 0], [0, 1, 0], [0, 0.5, 0.5]]
-    >>> _ = sd.neighbors(X, ground=sd.Ground.grid(3), k=1, lam=float("inf"), out=out)
-    >>> sd.open_neighbors(out).indices.ravel()
-    array([1, 2, 1])
-    >>> folder.cleanup()
-    """
+def read_neighbors(path: Any) -> Neighbors:
+    """What a store holds, for `open_neighbors`."""
     name = folder.name_of(path)
     if not folder.contents(name):
         raise InputError(f"There are no neighbours at {name!r}.")
