@@ -123,7 +123,7 @@ class SinkhornLoss(torch.nn.Module):
 
     def _reduced(self, values: torch.Tensor, ignored: torch.Tensor | None) -> torch.Tensor:
         """The losses of a batch as the reduction wants them."""
-        counted = values.numel()
+        counted: int | torch.Tensor = values.numel()
         if ignored is not None:
             values = torch.where(ignored, 0, values)
             counted = torch.clamp((~ignored).sum(), min=1)
