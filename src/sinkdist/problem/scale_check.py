@@ -19,9 +19,8 @@ __all__ = ["MOST", "check_scale"]
 MOST = 100.0  #: lam times the median cost from which on lam was probably meant for scaled costs
 _PIXEL = 1.0  #: lam times the cost of a step to the next pixel
 _UNIT = 1e-9  #: how far from 1 a median is that somebody has divided by
-_SMALL = (
-    4.0  #: largest costs that are in a unit made for them: of a unit square, cosines, maxima of 1
-)
+#: Largest costs that are in a unit made for them: of a unit square, cosines, maxima of 1.
+_SMALL = 4.0
 
 
 def check_scale(lam: float, given: Any, ground: Ground) -> None:
