@@ -1,6 +1,6 @@
 """Where the mass of a bin goes on average: the barycentric projection of a plan.
 
-From pieces of any plan, or on a large grid from means under it, without any entry of it.
+From pieces of any plan, or where there is no matrix from means under it, without any entry of it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy.typing as npt
 
 from sinkdist.errors import InputError
 from sinkdist.ground.grid import GridCosts
-from sinkdist.ground.grid_plan import kernel_of, plan_of
 from sinkdist.inputs.arrays import real_array
+from sinkdist.solution.plan_sums import PlanSums
 from sinkdist.solution.plans import SparsePlan
 
-__all__ = ["projected", "projected_on_grid", "read_places", "read_rows"]
+__all__ = ["projected", "projected_without_matrix", "read_places", "read_rows"]
 
 Array = npt.NDArray[Any]
 
@@ -34,11 +34,17 @@ def projected(pieces: Iterable[SparsePlan], rows: int, places: Array) -> Array:
     return np.where(some[:, None], total / np.where(some, mass, 1.0)[:, None], np.nan)
 
 
-def projected_on_grid(grid: GridCosts, lam: float, g: Array, r: Array, places: Array) -> Array:
-    """The same for a potential on a large grid."""
-    plan = plan_of((lam * g).reshape(grid.sides), kernel_of(grid, lam))
-    means = [plan.average(column.reshape(grid.sides)).ravel() for column in places.T]
-    return np.where((r > 0.0)[:, None], np.stack(means, axis=-1), np.nan)
+def projected_without_matrix(
+    sums: PlanSums, lam: float, g: Array, rows: int, places: Array
+) -> Array:
+    """The same for a potential and places on bins with mass, for as many rows."""
+    plan = sums.plan(lam, sums.columns(lam * g, -np.inf))
+    back = sums.rows(np.arange(rows), -1).ravel().astype(np.int64)
+    out = np.empty((rows, places.shape[1]))
+    for axis, column in enumerate(places.T):
+        means = plan.average(sums.columns(column, 0.0)).ravel()
+        out[back[back >= 0], axis] = means[back >= 0]
+    return out
 
 
 def read_places(places: Any, pixels: GridCosts | None, columns: int) -> Array:

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from sinkdist.solution.reductions import Array, entropy, inverse, log, weighted
 
 __all__ = [
-    "Measures", "bracket", "bracket_of_penalised", "cost_above", "dual_value", "emd_below",
-    "entropy_of", "information", "information_above", "least_at", "mean_cost", "measure", "misfit",
+    "Measures", "bracket", "bracket_of_penalised", "carried", "cost_above", "dual_value",
+    "emd_below", "entropy_of", "information", "information_above", "least_at", "mean_cost",
+    "measure", "misfit",
     "potentials_to_try", "rounding_of", "shrunk", "spread", "unit_of", "with_detour",
 ]  # fmt: skip
 
@@ -170,12 +171,22 @@ def information(xp: Any, P: Array, h: Array, R: Array, C: Array) -> Array:
     return xp.maximum(-h - logs, 0.0)
 
 
-def misfit(
-    xp: Any, R: Array, C: Array, rows: Array, columns: Array, unit: float
-) -> tuple[Array, Array, Array]:
-    """What marginals may be off by, with their rounding, and the mass that a detour must carry."""
-    x, y = xp.abs(R - rows) + 3.0 * unit * R, xp.abs(C - columns) + 3.0 * unit * C
-    return x, y, 2.0 * (xp.sum(x, axis=1) + xp.sum(y, axis=1))
+def misfit(xp: Any, mass: Array, sums: Array, unit: float) -> tuple[Array, Array]:
+    """What bins of one side lack, and the part of their sums that is too much; with rounding.
+
+    A plan becomes a coupling in two steps. Bins that hold too much are scaled down, rows first,
+    which leaves no more missing on the other side than those parts of their moves. What is missing
+    then goes by way of one move ``(i, j)``: from each row to ``j``, and from ``i`` to each column.
+    """
+    slack, off = 3.0 * unit * mass, sums - mass
+    over, lacking = xp.where(off > 0.0, off, 0.0) + slack, xp.where(off < 0.0, -off, 0.0) + slack
+    held = sums > 0.0
+    return lacking, xp.where(held, over / xp.where(held, sums, 1.0), 0.0)
+
+
+def carried(xp: Any, x: Array, y: Array) -> Array:
+    """The mass that a move must have, so that what rows and columns lack can go by way of it."""
+    return 2.0 * (xp.sum(x, axis=1) + xp.sum(y, axis=1))
 
 
 def with_detour(cost: Any, detour: Any, unit: float) -> Any:
@@ -188,7 +199,11 @@ def cost_above(xp: Any, cost: Array, H: Array, M: Array, R: Array, C: Array, uni
 
     Infinite where a plan is too far from one.
     """
-    x, y, least = misfit(xp, R, C, xp.sum(H, axis=2), xp.sum(H, axis=1), unit)
+    x, too_much_in_rows = misfit(xp, R, xp.sum(H, axis=2), unit)
+    y, too_much_in_columns = misfit(xp, C, xp.sum(H, axis=1), unit)
+    x = x + (H @ too_much_in_columns[:, :, None])[:, :, 0]
+    y = y + (too_much_in_rows[:, None, :] @ H)[:, 0, :]
+    least = carried(xp, x, y)
     ways = (y @ M.T)[:, :, None] + (x @ M)[:, None, :]
     ways = xp.where(least[:, None, None] < H, ways, xp.inf)
     return with_detour(cost, xp.min(ways, axis=(1, 2)), unit)

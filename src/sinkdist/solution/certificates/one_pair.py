@@ -103,10 +103,7 @@ def _cheapest_first(M: Array, left: Array, missing: Array) -> Array:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moves:
-    """What a plan that is nearly a coupling moves: sums of its rows and columns, and some moves.
-
-    ``rows, columns, mass`` are moves, among them the largest of every row and column.
-    """
+    """What a plan that is nearly a coupling moves: sums of its rows and columns, and its moves."""
 
     row_sums: Array
     column_sums: Array
@@ -122,11 +119,15 @@ def certified(
     R, C = r[None], c[None]
     unit = formulas.unit_of(host, R, C)
     lower = float(formulas.dual_value(host, M, f[None], R, C, unit)[0])
-    x, y, least = formulas.misfit(host, R, C, moves.row_sums, moves.column_sums, unit)
-    large = moves.mass > least[0]
+    x, too_much_in_rows = formulas.misfit(host, r, moves.row_sums, unit)
+    y, too_much_in_columns = formulas.misfit(host, c, moves.column_sums, unit)
+    i, j, mass = moves.rows, moves.columns, moves.mass
+    x = x + np.bincount(i, mass * too_much_in_columns[j], r.size)
+    y = y + np.bincount(j, mass * too_much_in_rows[i], c.size)
+    large = mass > formulas.carried(host, x[None], y[None])[0]
     if not large.any():
         return max(0.0, lower), math.inf
-    detour = float(((M @ y[0])[moves.rows[large]] + (x[0] @ M)[moves.columns[large]]).min())
+    detour = float(((M @ y)[i[large]] + (x @ M)[j[large]]).min())
     return max(0.0, lower), formulas.with_detour(cost, detour, unit)
 
 

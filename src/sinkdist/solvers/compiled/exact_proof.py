@@ -34,28 +34,35 @@ def lower_bound(M: Array, r: Array, c: Array, f: Array) -> float:
 
 
 def upper_bound(M: Array, r: Array, c: Array, plan: SparsePlan) -> float:
-    """The cost of a plan and of mending it by way of its largest move.
+    """The cost of a plan and of mending it by way of its largest move, as `misfit` says.
 
     Infinite where no move is large enough.
     """
-    largest = int(plan.mass.argmax())
-    i, j = int(plan.rows[largest]), int(plan.columns[largest])
-    off = _missing(r, plan.rows, plan.mass), _missing(c, plan.columns, plan.mass)
-    if plan.mass[largest] <= 2.0 * (off[0].sum() + off[1].sum()):
+    rows, columns, mass = plan.rows, plan.columns, plan.mass
+    largest = int(mass.argmax())
+    i, j = int(rows[largest]), int(columns[largest])
+    x, too_much_in_rows = _misfit(r, rows, mass)
+    y, too_much_in_columns = _misfit(c, columns, mass)
+    np.add.at(x, rows, mass * too_much_in_columns[columns])
+    np.add.at(y, columns, mass * too_much_in_rows[rows])
+    if mass[largest] <= 2.0 * (x.sum() + y.sum()):
         return math.inf
-    cost = math.fsum((plan.mass * M[plan.rows, plan.columns]).tolist())
-    detour = off[0] @ M[:, j] + M[i] @ off[1]
+    cost = math.fsum((mass * M[rows, columns]).tolist())
+    detour = x @ M[:, j] + M[i] @ y
     return cost * (1.0 + 4.0 * _EPS) + float(detour) * (1.0 + 1e-12)
 
 
-def _missing(mass: Array, bins: Array, moved: Array) -> Array:
-    """By how much the moves of every bin sum to too much or too little.
+def _misfit(mass: Array, bins: Array, moved: Array) -> tuple[Array, Array]:
+    """What bins of one side lack, and the part of their sums that is too much.
 
-    With the last digit of its mass, by which a sum that is not quite 1 puts it off.
+    With the last digit of a bin's mass, by which a sum that is not quite 1 puts it off.
     """
     parts = [[x] for x in (-mass).tolist()]
     for b, x in zip(bins.tolist(), moved.tolist(), strict=True):
         parts[b].append(x)
-    off = np.abs([math.fsum(part) for part in parts])
-    excess = abs(math.fsum([-1.0, *mass.tolist()]))
-    return np.asarray(off + (excess + _EPS) * mass)
+    over = np.asarray([math.fsum(part) for part in parts])
+    slack = (abs(math.fsum([-1.0, *mass.tolist()])) + _EPS) * mass
+    sums = over + mass
+    held = sums > 0.0
+    part = np.divide(np.maximum(over, 0.0) + slack, sums, out=np.zeros_like(sums), where=held)
+    return np.maximum(-over, 0.0) + slack, part

@@ -35,7 +35,7 @@ def nearly_equal_pair(M: Array, top: float, r: Array, c: Array, stop: Stop) -> E
     """
     if M.shape[0] != M.shape[1]:
         return None
-    more = _difference(r, c)
+    more, error = _difference(r, c)
     moves = float(np.abs(more).sum()) / 2.0
     common, least = np.minimum(r, c), _least_move(M, np.flatnonzero(r), np.flatnonzero(c))
     if not 0.0 < moves < _PART or least <= 0.0 or M.diagonal()[common > 0.0].any():
@@ -48,22 +48,25 @@ def nearly_equal_pair(M: Array, top: float, r: Array, c: Array, stop: Stop) -> E
         left = moves + float(through.sum())
         if not left < (_PART if best is None else 0.5 * best[0]):
             break
-        best = left, _without_stays(M, top, rest, common, through, moves, stop)
+        best = left, _without_stays(M, top, rest, common, through, moves, error, stop)
         cost = min(cost, best[1].upper)
     return None if best is None else best[1]
 
 
 def _without_stays(
     M: Array, top: float, rest: tuple[Array, Array], common: Array, through: Array, moves: float,
-    stop: Stop,
+    error: float, stop: Stop,
 ) -> Exact:  # fmt: skip
-    """The pair with no more in common than what may go ``through`` each bin; the rest stays."""
+    """The pair with no more in common than what may go ``through`` each bin; the rest stays.
+
+    ``error`` bounds what the ``rest``, of so much mass that ``moves``, is off by.
+    """
     one, two = rest[0] + through, rest[1] + through
     total = moves + math.fsum(through.tolist())
     one, two = one / math.fsum(one.tolist()), two / math.fsum(two.tolist())
     found = transport(M, top, _rows(one), _rows(two), metric=False, stop=stop, keep=True)
     plan, stays = found.plan(0), np.flatnonzero(common > through)
-    rounding = _EPS * top * (8.0 * moves + 16.0 * total)
+    rounding = top * (error + _EPS * (8.0 * moves + 16.0 * total))
     lower = total * lower_bound(M, one, two, found.F[0]) - rounding
     upper = total * upper_bound(M, one, two, plan) + rounding
     plan = _with_stays(plan, total, stays, (common - through)[stays])
@@ -73,10 +76,17 @@ def _without_stays(
     )
 
 
-def _difference(r: Array, c: Array) -> Array:
-    """``r / sum(r) - c / sum(c)``, to the last digits of the difference."""
-    over_r, over_c = (math.fsum([-1.0, *x.tolist()]) for x in (r, c))
-    return np.asarray((r - c) - (r * (over_r / (1.0 + over_r)) - c * (over_c / (1.0 + over_c))))
+def _difference(r: Array, c: Array) -> tuple[Array, float]:
+    """``r / sum(r) - c / sum(c)``, and what rounding may have put off in all of it.
+
+    Sums are exact before they are rounded, and so is the difference of the two: histograms that
+    agree in proportion, or whose totals differ in their last digits, cancel to almost nothing.
+    """
+    total_r, total_c = math.fsum(r.tolist()), math.fsum(c.tolist())
+    over = math.fsum([*r.tolist(), *(-c).tolist()])
+    apart, stretched = (r - c) / total_r, c * (over / (total_r * total_c))
+    error = 8.0 * _EPS * (float(np.abs(apart).sum()) + float(np.abs(stretched).sum()))
+    return np.asarray(apart - stretched), error
 
 
 def _least_move(M: Array, rows: Array, columns: Array) -> float:

@@ -23,7 +23,6 @@ import numpy as np
 
 from sinkdist.kernels.compiled import Array, compiled
 from sinkdist.kernels.exponential import stabilised_kernel
-from sinkdist.kernels.views import bits_of
 
 __all__ = ["upper_end"]
 
@@ -41,7 +40,7 @@ def upper_end(
     ``P, rows, columns`` are scratch.
     """
     m, n = M.shape
-    stabilised_kernel(M, lam, f, g, P, bits_of(P))
+    stabilised_kernel(M, lam, f, g, P)
     for j in range(n):
         columns[j] = 0.0
     info = sizes = 0.0

@@ -2,7 +2,8 @@
 
 The same formulas as in `solution.certificates`, on the bins with mass of one pair, compiled: the
 c-transform of any potential is feasible, whether or not the costs are a metric, and a plan whose
-rows and columns are a little off can be mended by way of its largest move.
+rows and columns are a little off can be mended: bins that hold too much are scaled down, and what
+others lack then goes by way of the largest move (`solution.certificates.many_pairs.misfit`).
 """
 
 from __future__ import annotations
@@ -92,20 +93,29 @@ def upper_bound(
         if moved[k] > moved[top]:
             top = k
     i, j = moves[0, top], moves[1, top]
-    least = detour = error = 0.0
+    missing = detour = error = 0.0
     for p in range(r.size):
-        off = abs(r[p] - row_sums[r_bins[p]])
-        error += off
-        off += 3.0 * unit * r[p]
-        least += 2.0 * off
-        detour += off * M[r_bins[p], j]
+        x, total = r_bins[p], row_sums[r_bins[p]]
+        off, slack = r[p] - total, 3.0 * unit * r[p]
+        error += abs(off)
+        lacks = max(off, 0.0) + slack
+        missing += lacks
+        detour += lacks * M[x, j]
+        row_sums[x] = (max(-off, 0.0) + slack) / total if total > 0.0 else 0.0
     for q in range(c.size):
-        off = abs(c[q] - column_sums[c_bins[q]])
-        error += off
-        off += 3.0 * unit * c[q]
-        least += 2.0 * off
-        detour += off * M[i, c_bins[q]]
-    if moved[top] <= least:
+        y, total = c_bins[q], column_sums[c_bins[q]]
+        off, slack = c[q] - total, 3.0 * unit * c[q]
+        error += abs(off)
+        lacks = max(off, 0.0) + slack
+        missing += lacks
+        detour += lacks * M[i, y]
+        column_sums[y] = (max(-off, 0.0) + slack) / total if total > 0.0 else 0.0
+    for k in range(count):  # what one side has too much of, the other lacks once it is taken away
+        x, y = moves[0, k], moves[1, k]
+        from_row, from_column = moved[k] * row_sums[x], moved[k] * column_sums[y]
+        missing += from_row + from_column
+        detour += from_column * M[x, j] + from_row * M[i, y]
+    if moved[top] <= 2.0 * missing:
         return np.inf, error
     return value * (1.0 + unit) + detour * (1.0 + 2.0 * unit), error
 
