@@ -188,8 +188,12 @@ def test_an_image_against_itself(problem):
 @pytest.mark.filterwarnings("ignore::sinkdist.ConvergenceWarning")
 @pytest.mark.parametrize("debiased", [True, False])
 @pytest.mark.parametrize("name", ["plane", "streets in a cube", "lengths"])
-def test_barycentres(name, debiased):
-    """Sweep by sweep those of the matrix, in products and beyond what products hold."""
+def test_barycentres(name, debiased, monkeypatch):
+    """Sweep by sweep those of the matrix, in products and beyond what products hold.
+
+    From the first sweep on in double precision: single rounds differently on the two ways.
+    """
+    monkeypatch.setattr("sinkdist.means.barycenters._LARGE", np.inf)
     shape, metric, spacing = GRIDS[name]
     ground, X = sd.Ground.grid(*shape, metric=metric, spacing=spacing).scaled(), images(shape, 3, 7)
     dense, weights = sd.Ground(ground.block()), [[0.5, 0.2, 0.3], [0.0, 0.5, 0.5]]

@@ -24,7 +24,7 @@ from sinkdist.ground.costs import (
 from sinkdist.ground.dense import DenseCosts
 from sinkdist.ground.grid import DENSE_UP_TO, GridCosts
 from sinkdist.ground.metric import BENT, ROUNDED, MetricCheck, check_metric, largest_metric_below
-from sinkdist.ground.on_demand import OnDemand
+from sinkdist.ground.on_demand import OnDemand, PointCosts
 from sinkdist.ground.operator import Index, MatrixFree
 from sinkdist.ground.operator_cache import OperatorCache
 from sinkdist.ground.reading import bad_cost, read_matrix, unit_of
@@ -205,6 +205,11 @@ class Ground:
     def as_grid(self) -> GridCosts | None:
         """The pixels that bins are, where there is no matrix of their costs."""
         return self._costs if isinstance(self._costs, GridCosts) else None
+
+    @property
+    def as_points(self) -> PointCosts | None:
+        """The points that bins are, where there is no matrix of their costs."""
+        return self._costs if isinstance(self._costs, PointCosts) else None
 
     @property
     def pixels(self) -> GridCosts | None:

@@ -21,7 +21,7 @@ from sinkdist.ground.metric import MetricCheck
 from sinkdist.ground.operator import Array, Index
 from sinkdist.inputs.fingerprints import digest
 
-__all__ = ["POINT_METRICS", "GraphCosts", "OnDemand", "PointCosts"]
+__all__ = ["POINT_METRICS", "GraphCosts", "OnDemand", "PointCosts", "has_kernel", "is_dense_cloud"]
 
 #: Metrics whose largest cost has a bound, so that a cloud of points needs no matrix.
 POINT_METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine")
@@ -30,6 +30,8 @@ _SOURCES = 1000  #: bins that these pairs begin at
 _TRIANGLES = 10**4  #: of the look at triangles
 _BAND = 1 << 22  #: costs that are computed together for means
 _IN_CACHE = 1 << 16  #: costs that are finished together, so that they stay in cache
+_DENSE = 1 << 23  #: costs of a pair from which on there is no matrix of them
+_FARTHEST = 1e10  #: lam times the largest cost beyond which doubles do not resolve exponents
 _EPS = 2.0**-52
 _NEAR = 1e-3  #: of the squared lengths: below this, squared distances come from differences
 
@@ -251,6 +253,16 @@ class GraphCosts(OnDemand):
             part = slice(start, start + step)
             out[part] = self._paths(rows[part])[:, columns]
         return out
+
+
+def has_kernel(costs: PointCosts, lam: float) -> bool:
+    """Whether doubles resolve the exponents of the kernel, computed where it is needed."""
+    return 0.0 <= lam * costs.max <= _FARTHEST
+
+
+def is_dense_cloud(costs: PointCosts, lam: float, rows: int, columns: int) -> bool:
+    """Whether pairs with so many bins with mass are solved without a matrix, costs on the fly."""
+    return rows * columns > _DENSE and has_kernel(costs, lam)
 
 
 def _same(rows: Index, columns: Index) -> tuple[Index, Index]:

@@ -12,7 +12,6 @@ import numpy as np
 
 from sinkdist.kernels.compiled import Array, compiled
 from sinkdist.kernels.exponential import exp_in_place
-from sinkdist.kernels.views import bits_of
 
 #: Stands for the logarithm of 0: finite, so that it can be scaled and added to.
 NONE = -1e30
@@ -27,14 +26,13 @@ def log_sums(C: Array, lam: float, L: Array, wanted: Array, out: Array) -> None:
     """
     bins, columns = C.shape
     index, row = np.empty(columns, np.int64), np.empty(columns)
-    exponents, bits = np.empty(columns, np.int64), bits_of(row)
     for p in range(L.shape[0]):
         count = 0
         for j in range(columns):
             if L[p, j] > _ABSENT:
                 index[count] = j
                 count += 1
-        terms, scratch = row[:count], exponents[:count]
+        terms = row[:count]
         for i in range(bins):
             if wanted[p, i] == 0:
                 continue
@@ -44,7 +42,7 @@ def log_sums(C: Array, lam: float, L: Array, wanted: Array, out: Array) -> None:
                 top = max(top, terms[k])
             for k in range(count):
                 terms[k] -= top
-            exp_in_place(terms, bits[:count], scratch)
+            exp_in_place(terms)
             total = 0.0
             for k in range(count):
                 total += terms[k]

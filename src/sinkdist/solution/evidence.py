@@ -14,18 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.errors import InputError
-from sinkdist.ground.grid import GridCosts
 from sinkdist.ground.grid_plan import has_plan
+from sinkdist.ground.on_demand import is_dense_cloud
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.solution import certificates, host_arrays
 from sinkdist.solution.certificates import Measures
-from sinkdist.solution.grid_certificates import (
-    bracket_on_grid,
+from sinkdist.solution.plan_certificates import (
+    bracket_without_matrix,
     measure_independence,
-    measure_on_grid,
+    measure_without_matrix,
 )
-from sinkdist.solution.plans import Plan, SparsePlan, entropic_plan, on_all_bins
-from sinkdist.solution.projection import projected, projected_on_grid
+from sinkdist.solution.plan_sums import CloudSums, GridSums, PlanSums
+from sinkdist.solution.plans import Plan, SparsePlan, entropic_plan
+from sinkdist.solution.projection import projected, projected_without_matrix
 from sinkdist.wording import option
 
 if TYPE_CHECKING:
@@ -137,10 +138,13 @@ class HostEvidence:
 
     def projection(self, s: Solution, k: int, places: Array) -> Array:
         """Where the mass of every row goes on average."""
-        grid, lam = s.ground.as_grid, entry_of(s.lam, k)
-        if grid is not None and has_plan(grid, lam) and self._special(k) is None:
-            g = self._potentials(s, k)[1]
-            return projected_on_grid(grid, lam, g, row_of(self.r, k), places)
+        rows, columns, _, _ = self._bins(k)
+        sums, lam = self._sums(s, k, rows, columns), entry_of(s.lam, k)
+        if sums is not None and lam > 0.0:
+            out = np.full((s.ground.shape[0], places.shape[1]), np.nan)
+            g = self._potentials(s, k)[1][columns]
+            out[rows] = projected_without_matrix(sums, lam, g, rows.size, places[columns])
+            return out
         return projected(self.pieces(s, k), s.ground.shape[0], places)
 
     def costs_at(self, s: Solution, rows: Array, columns: Array) -> Array:
@@ -194,13 +198,12 @@ class HostEvidence:
         if rows.size == 0 or columns.size == 0:
             return _NOTHING
         f, g = self._potentials(s, k)
-        grid = self._grid(s, k)
-        if grid is not None:
-            r, c = (on_all_bins(x, bins, grid.bins, 0.0) for x, bins in ((r, rows), (c, columns)))
+        sums = self._sums(s, k, rows, columns)
+        if sums is not None:
             lam = entry_of(s.lam, k)
             if lam == 0.0:
-                return measure_independence(grid, f, g, r, c)
-            return measure_on_grid(grid, lam, f, g, r, c)
+                return measure_independence(sums, f[rows], g[columns], r, c)
+            return measure_without_matrix(sums, lam, f[rows], g[columns], r, c)
         M, P = s.ground.block(rows, columns), self._plan_on(s, k, rows, columns)
         lam, known = entry_of(s.lam, k), self._known(k)
         f, g, total = f[rows], g[columns], None
@@ -219,21 +222,27 @@ class HostEvidence:
         if np.isnan(pair.value) or lam == np.inf:
             return pair.lower, pair.upper
         rows, columns, r, c = self._bins(k)
-        grid = self._grid(s, k)
-        if grid is not None:
-            r, c = (on_all_bins(x, bins, grid.bins, 0.0) for x, bins in ((r, rows), (c, columns)))
-            return bracket_on_grid(grid, pair, lam, r, c)
+        sums = self._sums(s, k, rows, columns)
+        if sums is not None:
+            return bracket_without_matrix(sums, pair, lam, r, c)
         low, high = certificates.bracket_of_penalised(
             host_arrays, pair, s.ground.block(rows, columns), np.array([lam]), r[None], c[None]
         )
         return float(low[0]), float(high[0])
 
-    def _grid(self, s: Solution, k: int) -> GridCosts | None:
-        """The grid, for a pair whose certificates need no matrix."""
-        grid, lam = s.ground.as_grid, entry_of(s.lam, k)
-        if grid is None or self._special(k) is not None:
+    def _sums(self, s: Solution, k: int, rows: Array, columns: Array) -> PlanSums | None:
+        """Sums with the costs of a pair whose certificates need no matrix."""
+        ground, lam = s.ground, entry_of(s.lam, k)
+        if self._special(k) is not None:
             return None
-        return grid if has_plan(grid, lam or 1.0 / grid.max) else None
+        grid, points = ground.as_grid, ground.as_points
+        if grid is not None and has_plan(grid, lam or 1.0 / grid.max):
+            return GridSums(grid, rows, columns)
+        if points is not None and is_dense_cloud(points, lam, rows.size, columns.size):
+            from sinkdist.ground.cloud_plan import CloudPair
+
+            return CloudSums(CloudPair.of(points, rows, columns), points.max)
+        return None
 
     def _known(self, k: int) -> tuple[float, float] | None:
         """What the solver has proven already."""

@@ -18,7 +18,7 @@ from sinkdist.solvers.outcome import Answers, Outcome
 from sinkdist.solvers.prepared import Prepared
 
 __all__ = [
-    "MOST_COSTS", "Part", "explore_on_part", "part_of", "solve_on_part", "used_bins",
+    "MOST_COSTS", "Part", "explore_on_part", "most_bins", "part_of", "solve_on_part", "used_bins",
 ]  # fmt: skip
 
 MOST_COSTS = 1 << 22  #: between the bins of a tile; one with more is cut into quarters
@@ -102,6 +102,12 @@ def explore_on_part(task: Prepared, r: Array, C: Any, enough: float) -> Explored
     row = np.ascontiguousarray(dense_rows(left)[0])
     found: Explored = task.member.explore(part.task, row, right, enough)
     return found
+
+
+def most_bins(H: Any) -> int:
+    """Bins with mass in a row, at most."""
+    counts = np.count_nonzero(H, axis=1) if isinstance(H, np.ndarray) else np.diff(H.indptr)
+    return int(counts.max(initial=0))
 
 
 def used_bins(H: Any) -> Array:

@@ -16,7 +16,6 @@ import numpy as np
 from sinkdist.kernels.compiled import Array, compiled
 from sinkdist.kernels.exponential import exp_in_place
 from sinkdist.kernels.grid.toeplitz import add_sums
-from sinkdist.kernels.views import bits_of
 
 __all__ = ["log_sums", "table_of"]
 
@@ -39,8 +38,7 @@ def log_sums(
     """
     n = phi.shape[1]
     blocks, middle = low.shape[1], table.size // 2
-    work, exponents = np.empty(n * max(block, 1)), np.empty(n * max(block, 1), np.int64)
-    bits = bits_of(work)
+    work = np.empty(n * max(block, 1))
     row, shift = np.empty((8, blocks * block)), np.empty((8, blocks * block))
     for group in range(start, stop, 8):
         lines = min(8, stop - group)
@@ -65,7 +63,7 @@ def log_sums(
                         m = max(m, x)
                     for b in range(w):
                         work[b] -= m
-                    exp_in_place(work[:w], bits[:w], exponents[:w])
+                    exp_in_place(work[:w])
                     for b in range(w):
                         weights[at + b] = work[b] if phi[line, b0 + b] > -np.inf else 0.0
                     m -= 0.5 * twice * (ic - bc)
@@ -87,7 +85,7 @@ def log_sums(
                                 phi[line, b0 + b] - sharp * (x * x) - shift[k, i0 + i]
                             )
                     many = w * block
-                    exp_in_place(work[:many], bits[:many], exponents[:many])
+                    exp_in_place(work[:many])
                     for b in range(w):
                         for i in range(block):
                             x = work[b * block + i] if phi[line, b0 + b] > -np.inf else 0.0

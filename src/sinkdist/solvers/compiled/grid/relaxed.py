@@ -51,7 +51,7 @@ def converge(at: Target, psi: Array, tol: float, limit: int) -> State:
         new = log_r - _log_product(at, v, others)[some]
         u = new if u is None or omega == 1.0 else u + omega * (new - u)
         target = log_c - _log_product(at, u, some)[others]
-        error = float(np.abs(np.expm1(np.minimum(v - target, 700.0)) * c).sum())
+        error = _moved(at, v, target, c)
         if decide(policy, error, tol, FOREVER) == CONVERGED:
             break
         v = target if omega == 1.0 else v + omega * (target - v)
@@ -64,6 +64,19 @@ def _loosened(at: Target, tol: float) -> Target:
     return replace(at, kernel=at.kernel._replace(error=error))
 
 
+def _moved(at: Target, v: Array, target: Array, c: Array) -> float:
+    """How much the sums of columns are off: ``sum c |v / target - 1|``, from logarithms."""
+    terms = np.empty_like(v)
+
+    def part(start: int, stop: int) -> None:
+        x = v[start:stop] - target[start:stop]
+        np.expm1(np.minimum(x, 700.0, out=x), out=x)
+        np.multiply(np.abs(x, out=x), c[start:stop], out=terms[start:stop])
+
+    at.run(len(v), part)
+    return float(terms.sum())
+
+
 def _log_product(at: Target, x: Array, some: Any) -> Array:
     """``log(K exp(x))`` for log scalings on some pixels; by plain sums where these are safe."""
     metric, sharpness, _ = at.kernel
@@ -71,13 +84,23 @@ def _log_product(at: Target, x: Array, some: Any) -> Array:
     reach = sum(s * (n - 1) for s, n in zip(sharpness, at.r.shape, strict=True))
     if metric != "cityblock" or reach > _SAFE or top - float(x.min()) > _SAFE:
         return log_sum(_placed(x, some), at.kernel, at.run)
-    values = np.exp(x - top) if some is ... else np.zeros(at.r.shape)
+    scaled = np.empty_like(x)
+
+    def part(start: int, stop: int) -> None:
+        np.exp(np.subtract(x[start:stop], top, out=scaled[start:stop]), out=scaled[start:stop])
+
+    def back(start: int, stop: int) -> None:
+        here = values[start:stop]
+        np.add(np.log(here, out=here), top, out=here)
+
+    at.run(len(x), part)
+    values = scaled
     if some is not ...:
-        values[some] = np.exp(x - top)
+        values = np.zeros(at.r.shape)
+        values[some] = scaled
     for sharp in reversed(sharpness):
         values = _filtered(at, values, math.exp(-sharp))
-    np.log(values, out=values)
-    values += top
+    at.run(len(values), back)
     return values
 
 
