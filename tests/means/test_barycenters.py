@@ -39,17 +39,55 @@ def test_barycentres_leave_as_they_converge():
 def test_stages_lead_to_the_same_barycentre(debiased, monkeypatch):
     """A kernel that floats just hold, with stages and without."""
     direct = find(request(lam=30.0, debiased=debiased), Stop())
-    monkeypatch.setattr(barycenters, "_stages", lambda request: [7.5, 15.0, 30.0])
+    stages = [barycenters._Stage(lam, np.dtype(float), 1e-2, 500) for lam in (7.5, 15.0)]
+    last = barycenters._Stage(30.0, np.dtype(float), 1e-7, 3000)
+    monkeypatch.setattr(barycenters, "_stages", lambda request, pairs: [*stages, last])
     staged = find(request(lam=30.0, debiased=debiased), Stop())
     assert direct.status[0] == staged.status[0] == Status.CONVERGED
     np.testing.assert_allclose(staged.histogram, direct.histogram, atol=2e-6)
 
 
 def test_stages_begin_where_floats_hold_the_kernel():
-    assert barycenters._stages(request(lam=30.0)) == [30.0]
-    lams = barycenters._stages(request(lam=1e6))
+    (only,) = barycenters._stages(request(lam=30.0), 6)
+    assert only.lam == 30.0
+    lams = [stage.lam for stage in barycenters._stages(request(lam=1e6), 6)]
     assert lams[-1] == 1e6 and lams[0] * GROUND.max <= 300.0
     assert all(b == 2 * a for a, b in pairwise(lams))
+
+
+@pytest.fixture
+def single_first(monkeypatch):
+    """Products of any size begin in single precision."""
+    monkeypatch.setattr(barycenters, "_LARGE", 0)
+
+
+@pytest.mark.usefixtures("single_first")
+def test_large_products_begin_in_single_precision_where_it_holds_the_kernel():
+    first, last = barycenters._stages(request(lam=3.0), 6)
+    assert first.dtype == np.float32 and last.dtype == np.float64
+    assert first.lam == last.lam and first.tol > last.tol
+    assert len(barycenters._stages(request(lam=90.0), 6)) == 1  # exp(-576) is beyond it
+
+
+@pytest.mark.parametrize("debiased", [True, False])
+def test_the_first_precision_does_not_show(debiased, single_first):
+    weights = np.random.default_rng(2).dirichlet(np.ones(6), 4)
+    weights[1] = np.eye(6)[2]
+    options = {"weights": weights, "debiased": debiased, "tol": 1e-10, "max_iter": 5000}
+    found = find(request(**options), Stop())
+    assert (found.status == Status.CONVERGED).all() and found.error.max() <= 1e-10
+    for k, row in enumerate(weights):  # nor the others of the call
+        alone = find(request(**(options | {"weights": row[None]})), Stop())
+        assert alone.n_iter[0] == found.n_iter[k]
+        np.testing.assert_allclose(alone.histogram[0], found.histogram[k], atol=1e-9)
+
+
+@pytest.mark.usefixtures("single_first")
+@pytest.mark.parametrize("max_iter", [1, 2, 7])
+def test_caps_count_all_stages(max_iter):
+    found = find(request(tol=1e-12, max_iter=max_iter), Stop())
+    assert found.n_iter[0] == max_iter and found.status[0] == Status.MAX_ITER
+    assert np.isfinite(found.histogram).all() and found.error.max() < 2
 
 
 def test_sweeps_that_diverge_are_begun_again(monkeypatch):

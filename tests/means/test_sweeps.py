@@ -9,6 +9,7 @@ from sinkdist.means import sweeps as module
 from sinkdist.means.pairing import pairing_of
 from sinkdist.means.smoothing import ByProducts
 from sinkdist.means.sweeps import Sweeps
+from sinkdist.scale.crew import Crew
 
 rng = np.random.default_rng(0)
 GROUND, LAM = sd.Ground.grid(3, 4), 2.0
@@ -22,7 +23,7 @@ K = np.exp(-LAM * GROUND.matrix)
 def start(debiased=True, workers=1, weights=W):
     smoothing = ByProducts(GROUND, LAM, np.dtype(float))
     pairs = pairing_of(weights)
-    return Sweeps(smoothing, B, 12, pairs, debiased=debiased, workers=workers, stop=Stop())
+    return Sweeps(smoothing, B, 12, pairs, debiased=debiased, crew=Crew(workers), stop=Stop())
 
 
 def run(sweeps, count, omega=1.0):
@@ -107,8 +108,38 @@ def test_some_go_on_as_if_alone():
     np.testing.assert_allclose(both.a, alone.a, rtol=1e-12)
 
 
+def test_a_plain_sweep_reads_the_rows_scalings_alone():
+    first = start()
+    run(first, 6, 1.2)
+    smoothing, pairs = ByProducts(GROUND, LAM, np.dtype(float)), pairing_of(W)
+    second = Sweeps(
+        smoothing, B, 12, pairs, debiased=True, crew=Crew(1), stop=Stop(),
+        start=(first.log_u, first.log_z),
+    )  # fmt: skip
+    run(first, 1), run(second, 1)
+    np.testing.assert_allclose(second.log_a, first.log_a, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(second.log_u, first.log_u, rtol=1e-12, atol=1e-13)
+
+
 def test_it_stops_when_nobody_waits():
     sweeps = start()
     sweeps._stop.set()
     with pytest.raises(Abandoned):
         sweeps.columns()
+
+
+def test_momentum_finds_fine_details_sooner():
+    """Of two histograms on a fine line, smoothed much more widely than a bin."""
+    ground = sd.Ground.grid(40, metric="sqeuclidean")
+    X = np.zeros((2, 40))
+    X[0, [5, 9]] = X[1, [25, 33]] = 0.5
+    errors = []
+    for has_momentum in (False, True):
+        sweeps = Sweeps(
+            ByProducts(ground, 0.05, np.dtype(float)), X, 40, pairing_of(np.full((1, 2), 0.5)),
+            debiased=True, crew=Crew(1), stop=Stop(),
+        )  # fmt: skip
+        sweeps.has_momentum = has_momentum
+        run(sweeps, 300)
+        errors.append(sweeps.self_error[0])
+    assert errors[1] < 0.3 * errors[0]

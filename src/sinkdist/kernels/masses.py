@@ -24,7 +24,8 @@ from sinkdist.kernels.compiled import (
     part,
     shared,
 )
-from sinkdist.kernels.exponential import LN2_HIGH, LN2_LOW, exp_in_place
+from sinkdist.kernels.exp import LN2_HIGH, LN2_LOW
+from sinkdist.kernels.exponential import exp_in_place
 from sinkdist.kernels.pair import representable
 from sinkdist.kernels.views import bits_of
 
@@ -226,12 +227,12 @@ def _exact_update(
             x[j] += w * (power * (tau - work[j]) - x[j])
     for j in range(s.size):
         u[j] = x[j]
-    exp_in_place(u, bits_of(u), exponents)
+    exp_in_place(u)
     for j in range(s.size):
         u[j] *= p[j]
     for j in range(s.size):
         e[j] = -inverse * x[j]
-    exp_in_place(e, bits_of(e), exponents)
+    exp_in_place(e)
 
 
 @part

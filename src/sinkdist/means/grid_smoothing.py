@@ -17,7 +17,7 @@ from sinkdist.ground.grid import GridCosts
 from sinkdist.ground.grid_plan import kernel_of, log_sum
 from sinkdist.kernels.log_sums import NONE
 
-__all__ = ["ByAxes", "ByGridSums", "grid_smoothing", "worth_axes"]
+__all__ = ["ByAxes", "ByGridSums", "grid_smoothing", "scaled", "worth_axes"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -44,17 +44,17 @@ class ByAxes:
 
     def forward(self, L: Array) -> Array:
         """``log(K exp(l))`` for every row."""
-        top = L.max(axis=1, keepdims=True)
-        work = np.exp(L - top).reshape(len(L), *self._sides)
+        work, top = scaled(L)
+        work = work.reshape(len(L), *self._sides)
         for axis, factor in enumerate(self._factors):
             after = work.shape[axis + 2 :]
             if after:
                 lines = work.reshape(-1, self._sides[axis], int(np.prod(after)))
                 work = np.matmul(factor, lines).reshape(work.shape)
             else:
-                work = work @ factor
+                work = (work.reshape(-1, len(factor)) @ factor).reshape(work.shape)
         work = work.reshape(L.shape)
-        lost = None if self._fits else ~(work > _SEEN).all(axis=1)
+        lost = None if self._fits else ~(work.min(axis=1) > _SEEN)
         with np.errstate(divide="ignore"):
             out: Array = np.log(work, out=work)
         out += top
@@ -94,6 +94,14 @@ class ByGridSums:
     def own(self, L: Array) -> Array:
         """The same: all bins are in use."""
         return self.forward(L)
+
+
+def scaled(L: Array) -> tuple[Array, Array]:
+    """``exp(l - top)`` for every row, and its largest entry ``top``, shape (p, 1)."""
+    top = L.max(axis=1, keepdims=True)
+    out = np.subtract(L, top)
+    np.exp(out, out=out)
+    return out, top
 
 
 def grid_smoothing(grid: GridCosts, lam: float, dtype: np.dtype[Any]) -> ByAxes | ByGridSums:

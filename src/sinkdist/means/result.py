@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sinkdist.inputs.array_context import kind_of
 from sinkdist.solution.status import Status
 
 __all__ = ["Barycenter"]
@@ -47,7 +48,7 @@ class Barycenter:
     >>> import sinkdist as sd
     >>> X, ground = [[0.5, 0.5, 0], [0, 0.5, 0.5]], sd.Ground.grid(3)
     >>> sd.solve_barycenter(X, ground=ground, lam=9, weights=[[0.5, 0.5], [1, 0]])
-    Barycenter(2 of 3 bins, 2 histograms, 2 converged, worst marginal_error=2.3e-07)
+    Barycenter(2 of 3 bins, 2 histograms, 2 converged, worst marginal_error=5.5e-07)
     """
 
     histogram: Any
@@ -66,6 +67,8 @@ class Barycenter:
         return self.status == int(Status.CONVERGED)
 
     def __repr__(self) -> str:
+        if kind_of(self.histogram) is not None:
+            return f"Barycenter(shape {tuple(self.histogram.shape)}, {kind_of(self.histogram)})"
         worst = max(float(np.max(self.marginal_error)), float(np.max(self.self_error)))
         bins, n = np.shape(self.histogram)[-1], np.shape(self.weights)[-1]
         of = f"{bins} bins, {n} histogram{'s' * (n > 1)}"

@@ -16,7 +16,7 @@ from sinkdist.ground import Ground
 from sinkdist.ground.gibbs import Gibbs
 from sinkdist.ground.operator import KernelOperator
 from sinkdist.kernels.log_sums import log_sums
-from sinkdist.means.grid_smoothing import grid_smoothing, worth_axes
+from sinkdist.means.grid_smoothing import grid_smoothing, scaled, worth_axes
 
 __all__ = ["ByLogSums", "ByProducts", "Smoothing", "columns_of", "smoothing_of"]
 
@@ -79,9 +79,7 @@ class ByProducts:
 
     @staticmethod
     def _logarithms(L: Array, kernel: KernelOperator, *, transposed: bool = False) -> Array:
-        top = L.max(axis=1, keepdims=True)
-        work = np.subtract(L, top)
-        np.exp(work, out=work)
+        work, top = scaled(L)
         product = kernel.apply_T(work) if transposed else kernel.apply(work)
         np.log(product, out=product)
         product += top

@@ -24,25 +24,29 @@ pairs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from sinkdist.interrupts import Stop
+from sinkdist.kernels.log_scalings import column_errors, move_columns, move_rows
 from sinkdist.kernels.log_sums import NONE
 from sinkdist.means.pairing import Pairing
 from sinkdist.means.smoothing import Smoothing
-from sinkdist.scale import threads
+from sinkdist.scale.crew import Crew
 
 __all__ = ["Sweeps"]
 
 Array: TypeAlias = npt.NDArray[Any]
 
 _CHUNK = 1 << 18  #: entries of the pairs that a thread takes at a time: work space within the cache
-_LEAST = 16  #: pairs of a chunk at least, unless there are fewer for each thread
+_LEAST = 16  #: pairs of a chunk, where fewer would do for the cache
 _SMALL = 1 << 22  #: multiplications in a product that are not worth a thread
 _HALF = 0.5  #: how far z moves in a plain sweep
+_MOST_MOMENTUM = 0.95  #: of the last step of z that is taken again
+_PATIENT = 5.0  #: steps in about the same direction before any
 
 
 class Sweeps:
@@ -60,8 +64,10 @@ class Sweeps:
         Whether ``z`` moves.
     bins : int
         Of the barycentres.
-    workers, stop
+    crew, stop
         Threads, and when to give up.
+    start : tuple of ndarray, optional
+        ``log_u`` and ``log_z`` to begin with; a plain sweep reads nothing else. Zeros by default.
 
     Attributes
     ----------
@@ -71,22 +77,26 @@ class Sweeps:
         ``log(K^T u)`` after `columns`.
     log_a : ndarray, shape (m, d)
         The barycentres.
+    has_momentum : bool
+        Whether ``z`` may take some of its last step again.
     self_error : ndarray, shape (m,)
         L1 error of ``a`` transported to itself by ``z``.
     """
 
     def __init__(
         self, smoothing: Smoothing, B: Array, bins: int, pairs: Pairing, *,
-        debiased: bool, workers: int, stop: Stop,
+        debiased: bool, crew: Crew, stop: Stop, start: tuple[Array, Array] | None = None,
     ) -> None:  # fmt: skip
         self.smoothing, self.pairs, self.debiased = smoothing, pairs, debiased
-        self._workers, self._stop = workers, stop
+        self._crew, self._stop = crew, stop
         dtype = smoothing.dtype
         self.B = np.asarray(B, dtype)
         with np.errstate(divide="ignore"):
             self._log_B = np.maximum(np.log(self.B), NONE)
-        self._bins = bins
+        self._bins, self.has_momentum = bins, True
         self.restart()
+        if start is not None:
+            self.log_u[:], self.log_z[:] = start
 
     def restart(self) -> None:
         """The beginning: all scalings are 1."""
@@ -94,9 +104,11 @@ class Sweeps:
         rows, columns = (self.pairs.size, self._bins), (self.pairs.size, self.B.shape[1])
         self.log_u, self.log_v = np.zeros(rows, dtype), np.zeros(columns, dtype)
         self._row_log, self.column_log = np.zeros(rows, dtype), np.zeros(columns, dtype)
-        self.log_z, self._mean = np.zeros((2, m, self._bins), dtype)
+        self.log_z = np.zeros((m, self._bins), dtype)
+        self._mean = np.zeros((m, self._bins), dtype)
         self.log_a = np.full((m, self._bins), -np.log(self._bins), dtype)
-        self._z_of_u = self._old_z = self.log_z  # what log_u was made with
+        self._z_of_u = self._old_z = np.zeros((m, self._bins), dtype)  # what log_u was made with
+        self._stepped, self._age = np.zeros((m, self._bins), dtype), np.zeros(m)
         self.self_error = np.zeros(m)
         self._omega: Array | None = None
 
@@ -111,14 +123,18 @@ class Sweeps:
 
         def work(rows: slice) -> None:
             if self._omega is not None:
-                self._update_u(rows)
-            B = self.B[self.pairs.histogram[rows]]
-            logs = self.smoothing.backward(self.log_u[rows], B)
-            self.column_log[rows] = logs
-            logs += self.log_v[rows]
-            np.exp(logs, out=logs)
-            logs -= B
-            error[rows] = np.abs(logs, out=logs).sum(axis=1)
+                move_rows(
+                    self.log_u[rows],
+                    self._row_log[rows],
+                    self._mean,
+                    self._old_z,
+                    self._z_of_u,
+                    self.pairs.barycenter[rows],
+                    self._omega,
+                )
+            histogram = self.pairs.histogram[rows]
+            self.column_log[rows] = self.smoothing.backward(self.log_u[rows], self.B[histogram])
+            column_errors(self.column_log[rows], self.log_v[rows], self.B, histogram, error[rows])
 
         self._run(work)
         self._omega = None
@@ -130,11 +146,14 @@ class Sweeps:
         parts: list[tuple[slice, Array]] = []
 
         def work(rows: slice) -> None:
-            moved = self._log_B[self.pairs.histogram[rows]]
-            moved -= self.log_v[rows]
-            moved -= self.column_log[rows]
-            moved *= omega[self.pairs.barycenter[rows], None].astype(moved.dtype)
-            self.log_v[rows] += moved
+            move_columns(
+                self.log_v[rows],
+                self.column_log[rows],
+                self.B,
+                self._log_B,
+                self.pairs.histogram[rows],
+                omega[self.pairs.barycenter[rows]],
+            )
             logs = self.smoothing.forward(self.log_v[rows])
             self._row_log[rows] = logs
             parts.append((rows, self.pairs.weighted_sums(rows, logs)))
@@ -153,15 +172,8 @@ class Sweeps:
         self.pairs, rows = self.pairs.chosen(keep)
         for name in ("log_u", "log_v", "column_log", "_row_log"):
             setattr(self, name, getattr(self, name)[rows])
-        for name in ("log_z", "log_a", "_z_of_u", "_mean", "self_error"):
+        for name in ("log_z", "log_a", "_z_of_u", "_mean", "_stepped", "_age", "self_error"):
             setattr(self, name, getattr(self, name)[keep])
-
-    def continue_at(self, smoothing: Smoothing, factor: float) -> None:
-        """Go on at a lam that is `factor` times as large, with the same potentials."""
-        self.smoothing = smoothing
-        for name in ("log_u", "log_v", "log_z", "_z_of_u"):
-            setattr(self, name, getattr(self, name) * factor)
-        np.maximum(self.log_v, NONE, out=self.log_v)
 
     def _update_a(self, omega: Array) -> None:
         """The barycentres, of mass 1, and the error and step of ``z``."""
@@ -175,37 +187,35 @@ class Sweeps:
             plan = np.exp(to_itself - to_itself.max(axis=1, keepdims=True))
             plan /= plan.sum(axis=1, keepdims=True)
             self.self_error = np.abs(plan - self.a).sum(axis=1)
-            step = np.minimum(_HALF, 2.0 - omega)[:, None].astype(log_a.dtype)
-            self.log_z = self.log_z + step * (self.log_a - to_itself)
+            self._move_z(np.minimum(_HALF, 2.0 - omega), self.log_a - to_itself)
 
-    def _update_u(self, rows: slice) -> None:
-        """Rows are made exact, or relaxed in their differences from the mean."""
-        assert self._omega is not None
-        owner = self.pairs.barycenter[rows]
-        omega = self._omega[owner, None].astype(self.log_u.dtype)
-        log_u = self.log_u[rows]
-        log_u -= self._old_z[owner]
-        log_u *= 1.0 - omega
-        new = self._mean[owner]
-        new -= self._row_log[rows]
-        new *= omega
-        log_u += new
-        log_u += self._z_of_u[owner]
+    def _move_z(self, step: Array, change: Array) -> None:
+        """A step of ``z``, and some of the last one again (Nesterov's momentum).
+
+        Details finer than the kernel's width show in no product, and plain steps find them very
+        slowly. The momentum ends where it points away from the step, and begins anew.
+        """
+        stepped = self.log_z + step[:, None].astype(change.dtype) * change
+        last = stepped - self._stepped
+        ahead = np.einsum("mi,mi,mi->m", self.a, change, last, dtype=np.float64) > 0.0
+        self._age = np.where(ahead, self._age + 1.0, 0.0)
+        share = np.minimum(self._age / (self._age + 3.0), _MOST_MOMENTUM)
+        share[(self._age < _PATIENT) | (not self.has_momentum)] = 0.0
+        self._stepped = stepped
+        self.log_z = stepped + share[:, None].astype(change.dtype) * last
 
     def _run(self, work: Callable[[slice], None]) -> None:
         """Call a function on chunks of pairs, on threads where there is more than one chunk."""
         p, (bins, columns) = self.pairs.size, (self._bins, self.B.shape[1])
-        few = p * bins * columns < _SMALL
-        step = p if few else min(-(-p // self._workers), max(_LEAST, _CHUNK // max(bins, columns)))
-        chunks = [slice(k, min(k + step, p)) for k in range(0, p, step)]
+        shares = 1 if p * bins * columns < _SMALL else min(self._crew.size, p)
+        most = max(_LEAST, _CHUNK // max(bins, columns))
+        count = shares * -(-p // (shares * most))
+        ends = np.linspace(0, p, count + 1).astype(int).tolist()
 
         def quietly(rows: slice) -> None:
             self._stop.check()
             with np.errstate(all="ignore"):  # what is not finite is found by its error
                 work(rows)
 
-        if len(chunks) == 1 or self._workers == 1:
-            for rows in chunks:
-                quietly(rows)
-        else:
-            threads.run(chunks, quietly, self._workers, self._stop)
+        chunks = [slice(k, j) for k, j in pairwise(ends) if k < j]
+        self._crew.run(quietly, chunks)

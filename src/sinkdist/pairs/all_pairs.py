@@ -26,7 +26,7 @@ from sinkdist.scale.run import run
 from sinkdist.scale.tally import Tally
 from sinkdist.scale.tiles import RowBatch, Tile, row_batches, support_order
 from sinkdist.solution.status import Status
-from sinkdist.solvers.members import solve_batch
+from sinkdist.solvers.members import solve_batch, takes_all
 from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.prepared import Prepared, Wishes
 
@@ -127,7 +127,7 @@ class AllPairs:
         order = self.order[(self.order >= across) & (self.order < tile.columns.stop)]
         upper = self.upper and tile.is_diagonal
         size = pairs_at_once(self.problem.ground, self.is_sparse)
-        part = TilePart.of(self.task, self.A, self.B, tile) if self.is_local else None
+        part = self._part(tile)
         for batch in row_batches(self._rows(tile.rows), order, size, upper=upper):
             if self.stop.is_set():
                 break
@@ -143,6 +143,14 @@ class AllPairs:
                     whole[batch.j[mirrored] - down, batch.i - across] = some[mirrored]
         self.zero_identical(values, tile)
         return TileResult(values, status, error)
+
+    def _part(self, tile: Tile) -> TilePart | None:
+        """The bins of a tile and the costs between them, where its pairs are solved on these."""
+        if not self.is_local or takes_all(
+            self.task, self.A.rows[tile.rows], self.B.rows[tile.columns]
+        ):
+            return None
+        return TilePart.of(self.task, self.A, self.B, tile)
 
     def _fill(self, smaller: list[Tile], tile: Tile, wholes: tuple[Array, ...]) -> None:
         """Answer a tile by smaller ones; where it is symmetric, by its upper half."""

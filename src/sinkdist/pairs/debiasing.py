@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from sinkdist.ground import Ground
 from sinkdist.ground.grid_plan import has_plan, kernel_of
+from sinkdist.ground.on_demand import has_kernel
 from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.inputs.rows import Rows, masses, with_masses
@@ -23,7 +24,12 @@ from sinkdist.pairs.divergence import debiased, refuse, self_objective
 from sinkdist.pairs.mass_debiasing import MassDebiasing, mass_debiasing
 from sinkdist.pairs.matched import pairs_at_once
 from sinkdist.pairs.report import SHORT
-from sinkdist.pairs.self_kernel import GridSelfKernel, MatrixSelfKernel, SelfKernel
+from sinkdist.pairs.self_kernel import (
+    CloudSelfKernel,
+    GridSelfKernel,
+    MatrixSelfKernel,
+    SelfKernel,
+)
 from sinkdist.problem.problem import Problem
 from sinkdist.scale import threads
 from sinkdist.solution.reductions import weighted
@@ -109,10 +115,12 @@ def debiasing(
 
 
 def self_kernel(ground: Ground, lam: float) -> SelfKernel:
-    """The kernel of self terms: on a large grid without a matrix."""
+    """The kernel of self terms: without a matrix where the ground has none."""
     grid = ground.as_grid
     if grid is not None and has_plan(grid, lam):
         return GridSelfKernel(kernel_of(grid, lam), grid.sides)
+    if ground.as_points is not None and has_kernel(ground.as_points, lam):
+        return CloudSelfKernel(ground.as_points, lam)
     return MatrixSelfKernel(_kernel(ground, lam))
 
 

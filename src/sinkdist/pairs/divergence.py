@@ -29,6 +29,12 @@ def refuse(member: Member, is_symmetric: bool | None, shape: tuple[int, ...]) ->
             "for a pair and its self terms.",
             option("lam"), option("reg"), option("alpha"),
         )  # fmt: skip
+    if not member.is_symmetric:
+        raise InputError(
+            "The divergence needs one {} for both sides, to compare histograms with themselves. "
+            "Got one for each side, which differ.",
+            option("mass_penalty"),
+        )
     if is_symmetric is False:
         rows, columns = shape
         found = "is not" if rows == columns else f"is {rows} x {columns}"

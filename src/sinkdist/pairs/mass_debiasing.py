@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinkdist.errors import InputError
 from sinkdist.inputs.fingerprints import identities
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.inputs.rows import Rows, masses, with_masses
@@ -32,7 +31,6 @@ from sinkdist.solvers.members import Unbalanced, solve_pair
 from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.policy import ROUNDING_OF_DIVERGENCES
 from sinkdist.solvers.prepared import Prepared, Wishes
-from sinkdist.wording import option
 
 __all__ = ["MassDebiasing", "mass_debiasing"]
 
@@ -105,12 +103,6 @@ def mass_debiasing(
 ) -> MassDebiasing:
     """Solve the self terms of two families; refuse what has no divergence."""
     member = problem.member
-    if not member.is_symmetric:
-        raise InputError(
-            "The divergence needs one {} for both sides, to compare histograms with themselves. "
-            "Got {} instead.",
-            option("mass_penalty"), member.rho,
-        )  # fmt: skip
     task = member.prepare(problem, Wishes(True, pairs=A.n + B.n, workers=workers, as_given=True))
     first = _self_terms(task, kernel, A, workers)
     second = first if A is B else _self_terms(task, kernel, B, workers)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.scale.tiles import Tile
-from sinkdist.solvers.local import MOST_COSTS, part_of, used_bins
+from sinkdist.solvers.local import MOST_COSTS, most_bins, part_of, used_bins
 from sinkdist.solvers.members import solve_batch
 from sinkdist.solvers.outcome import Answers
 from sinkdist.solvers.prepared import Prepared
@@ -52,7 +51,7 @@ def quarters(A: Histograms, B: Histograms, tile: Tile, *, upper: bool) -> list[T
     """
     R, C = A.rows[tile.rows], B.rows[tile.columns]
     costs = used_bins(R).size * used_bins(C).size
-    if costs <= MOST_COSTS or costs <= _OWN * _most(R) * _most(C) or tile.shape == (1, 1):
+    if costs <= MOST_COSTS or costs <= _OWN * most_bins(R) * most_bins(C) or tile.shape == (1, 1):
         return []
     return [
         Tile((i, j), rows, columns)
@@ -60,12 +59,6 @@ def quarters(A: Histograms, B: Histograms, tile: Tile, *, upper: bool) -> list[T
         for j, columns in enumerate(_halves(tile.columns))
         if i <= j or not (upper and tile.is_diagonal)
     ]
-
-
-def _most(H: Any) -> int:
-    """Bins with mass in a row, at most."""
-    counts = np.count_nonzero(H, axis=1) if isinstance(H, np.ndarray) else np.diff(H.indptr)
-    return int(counts.max(initial=0))
 
 
 def _halves(side: slice) -> list[slice]:

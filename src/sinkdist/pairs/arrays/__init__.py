@@ -3,6 +3,7 @@
 reading, call   checking a call, with one look by the host
 pairs           many pairs in blocks
 exact           the exact distance, on the host
+masses          unequal masses, on the host; mass_evidence: their certificates
 debiased        the Sinkhorn divergence
 evidence        what the `Solution` of `solve` rests on
 verbs           `solve`, `distance`, `pairwise`

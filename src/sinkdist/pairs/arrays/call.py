@@ -20,7 +20,14 @@ from sinkdist.problem.stopping import Stopping
 from sinkdist.solution.reductions import Array
 from sinkdist.solvers import table
 from sinkdist.solvers.arrays.transport import BlockSpec, Domain, Parameters
-from sinkdist.solvers.members import Constrained, Exact, Member, Penalised, member_of
+from sinkdist.solvers.members import (
+    Constrained,
+    Exact,
+    Member,
+    Penalised,
+    Unbalanced,
+    member_of,
+)
 from sinkdist.solvers.policy import MODERATE, safe_exponent
 from sinkdist.wording import option, setting
 
@@ -91,17 +98,11 @@ def read(
         dtype, tol=options.tol, max_iter=options.max_iter, iterations=options.iterations,
         solver=solver.name,
     )  # fmt: skip
-    if masses.read(options.mass_penalty) is not None:
-        raise InputError(
-            "The {} option is for NumPy arrays: bring these to the host first, as by "
-            "numpy.asarray.",
-            option("mass_penalty"),
-        )
     asked = strength.read(
         lam=options.lam, reg=options.reg, alpha=options.alpha,
         median=lambda: reading.median_of(context, ground),
     )  # fmt: skip
-    member = member_of(asked)
+    member = member_of(asked, masses.read(options.mass_penalty))
     member.check(stop.iterations, solver.name)
 
     def families(costs: Costs, dtype: np.dtype[Any]) -> list[Family]:
@@ -110,7 +111,14 @@ def read(
         given = zip((first, second)[: 1 if one else 2], names, shape, strict=False)
         return [
             reading.read_family(
-                context, values, name, dtype, bins, options.normalize, options.on_empty
+                context,
+                values,
+                name,
+                dtype,
+                bins,
+                options.normalize,
+                options.on_empty,
+                member.any_total,
             )
             for values, name, bins in given
         ]
@@ -127,7 +135,9 @@ def read(
     if costs.ground is not None:
         check_scale(member.lam, options.lam, costs.ground)
     found = families(costs, dtype)
-    costs, known = reading.check(context, dtype, found, costs, options.normalize, options.on_empty)
+    costs, known = reading.check(
+        context, dtype, found, costs, options.normalize, options.on_empty, member.any_total
+    )
     domain, wide = _domain(context, dtype, member, costs.largest, solver.name)
     if wide:
         costs = replace(costs, matrix=reading.read_costs(context, ground, _DOUBLE).matrix)
@@ -145,6 +155,8 @@ def _domain(
     """Where to sweep, and whether in float64 because float32 cannot hold the kernel."""
     can_widen = dtype != _DOUBLE and context.has_double
     far = largest is not None and not (largest == 0.0 or MODERATE[0] < largest < MODERATE[1])
+    if isinstance(member, Unbalanced):
+        return Domain.LOG, can_widen
     if not isinstance(member, Penalised):
         return Domain.CONSTRAINED, can_widen and isinstance(member, Constrained)
     if solver == "log":

@@ -30,6 +30,7 @@ from sinkdist.solvers.adjoint.frameworks import no_compile
 from sinkdist.solvers.arrays.stabilised import Potentials, plan
 from sinkdist.solvers.arrays.transport import Domain
 from sinkdist.solvers.members import Penalised
+from sinkdist.solvers.policy import ROUNDING_OF_DIVERGENCES
 
 __all__ = ["divergence", "pairwise"]
 
@@ -40,7 +41,7 @@ class _Self(NamedTuple):
     objective: Array  #: ``<P, M> - h(P) / lam`` (or the value in the limits); differentiable
     U: Array  #: the scaling on the kernel with ones on its diagonal
     image: Array  #: ``K u``
-    mass: Array  #: ``u^T K u``
+    mass: Array  #: ``u^T K u``; the root of the histogram's mass where masses may differ
     error: Array  #: L1 marginal error
 
 
@@ -85,6 +86,8 @@ def _debiased(call: Call, R: Array, C: Array, first: _Self, second: _Self) -> So
     """``S`` of matched pairs, and how their own solves and those of their self terms ended."""
     xp, halves = call.context.xp, 0.5 * (first.objective + second.objective)
     lam, at_self = call.member.lam, None
+    if call.member.any_total:
+        return _of_masses(call, R, C, first, second)
     if not isinstance(call.member, Penalised):
         solved = solve_pairs(call, R, C)
         own = solved.answer.value
@@ -97,6 +100,24 @@ def _debiased(call: Call, R: Array, C: Array, first: _Self, second: _Self) -> So
     short, found = worst > call.stopping.tol, solved.answer
     status = xp.where(short, int(Status.MAX_ITER), found.status)
     error = xp.where(short, worst, found.error)
+    return Solved(found._replace(value=value, status=status, error=error))
+
+
+def _of_masses(call: Call, R: Array, C: Array, first: _Self, second: _Self) -> Solved:
+    """``S`` where masses may differ: the formula of `pairs.mass_debiasing`."""
+    xp, lam, found = call.context.xp, call.member.lam, solve_pairs(call, R, C).answer
+    halves = 0.5 * (first.objective + second.objective)
+    value = found.objective - halves + (first.mass - second.mass) ** 2 / (2.0 * lam)
+    eps = ROUNDING_OF_DIVERGENCES * float(xp.finfo(value.dtype).eps)
+    rounding = eps * (xp.abs(found.objective) + xp.abs(halves))
+    worst = xp.maximum(xp.maximum(first.error, second.error), 0.0 * found.error)
+    # Duals are off by the square of an error, so what is negative by that is 0.
+    slack = rounding + call.stopping.tol**2 * xp.abs(halves)
+    nothing = xp.all(R == C, axis=1) | ((value < 0.0) & (value >= -slack))
+    short = worst > call.stopping.tol
+    status = xp.where(short, int(Status.MAX_ITER), found.status)
+    error = xp.where(short, worst, found.error)
+    value = xp.where(nothing, 0.0 * value, value)
     return Solved(found._replace(value=value, status=status, error=error))
 
 
@@ -117,6 +138,9 @@ def _dual(call: Call, R: Array, C: Array, F: Array, G: Array) -> Array:
 def _self_terms(call: Call, R: Array) -> _Self:
     """Every row against itself."""
     context, xp, lam = call.context, call.context.xp, call.member.lam
+    if call.member.any_total:
+        own = solve_pairs(call, R, R).answer
+        return _Self(own.objective, R, R, xp.sqrt(xp.sum(R, axis=1)), own.error)
     if not isinstance(call.member, Penalised):
         none = xp.zeros_like(context.constant(R[:, 0]))
         return _Self(solve_pairs(call, R, R).answer.value, R, R, none, none)

@@ -26,25 +26,11 @@ from sinkdist.solution.status import Status
 from sinkdist.solvers.arrays.stabilised import Potentials, plan
 from sinkdist.solvers.arrays.transport import Domain
 from sinkdist.solvers.members import Constrained
-from sinkdist.solvers.outcome import PLAIN, RAN, RELAXED
+from sinkdist.solvers.outcome import PLAIN, RELAXED
 
-__all__ = ["solution_of"]
+__all__ = ["ArrayEvidence"]
 
 _BLOCK = 1 << 22  #: entries of plans looked at together
-
-
-def solution_of(call: Call, R: Array, C: Array, solved: Solved, single: bool) -> Solution:
-    """Answers to all pairs as the user sees them."""
-    found, ran = solved.answer, call.context.host(solved.answer.ran)
-    evidence = ArrayEvidence(call, R, C, solved, single)
-    shaped = evidence.shaped
-    names = call.ran if ran is None else np.array(RAN)[ran]
-    return Solution(
-        shaped(found.value), shaped(found.error), evidence.one(found.n_iter),
-        evidence.one(found.status), names if ran is None or not single else str(names[0]),
-        shaped(found.lam), (shaped(found.F), shaped(found.G)), call.costs.given,
-        _evidence=evidence,
-    )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,20 @@ import numpy.typing as npt
 
 from sinkdist.pairs.arrays.call import Call
 from sinkdist.pairs.arrays.exact import ExactPairs, solve_exactly
+from sinkdist.pairs.arrays.masses import solve_masses
 from sinkdist.solution.reductions import entropy, log, weighted
 from sinkdist.solution.status import Status
 from sinkdist.solvers.adjoint.frameworks import transport
 from sinkdist.solvers.arrays.products import Array
 from sinkdist.solvers.arrays.transport import Answer, Domain
-from sinkdist.solvers.members import Constrained, Exact, Independent, Member, Penalised
+from sinkdist.solvers.members import (
+    Constrained,
+    Exact,
+    Independent,
+    Member,
+    Penalised,
+    Unbalanced,
+)
 from sinkdist.solvers.outcome import INDEPENDENCE
 from sinkdist.solvers.policy import PATIENCE_ARRAYS
 
@@ -211,4 +219,5 @@ _SOLVE: dict[type[Member], Callable[[Call, Array, Array], Solved]] = {
     Constrained: _constrained,
     Exact: _exact,
     Independent: lambda call, R, C: Solved(_independent(call, R, C)),
+    Unbalanced: lambda call, R, C: Solved(solve_masses(call, R, C)),
 }

@@ -35,7 +35,9 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Family:
-    """Histograms on a device: rows that sum to 1; ``bad`` marks those that are to be refused.
+    """Histograms on a device: rows that sum to 1, unless totals may differ.
+
+    ``bad`` marks those that are to be refused.
 
     ``empty`` marks rows without mass where ``on_empty="nan"``: they are given one unit of mass in
     their first bin, and their results become NaN.
@@ -92,7 +94,7 @@ class Costs:
 
 def read_family(
     context: ArrayContext, values: Any, name: str, dtype: np.dtype[Any], bins: int, normalize: bool,
-    on_empty: str,
+    on_empty: str, any_total: bool = False,
 ) -> Family:  # fmt: skip
     """One histogram or a family; shape and kind are checked here, numbers by `check`."""
     histograms.check_on_empty(on_empty)
@@ -107,10 +109,10 @@ def read_family(
         x = x / xp.where(top > 0, context.constant(top), 1.0)
     total = xp.sum(x, axis=1, keepdims=True)
     empty = total[:, 0] == 0
-    if not normalize:
+    if not (normalize or any_total):
         off = xp.abs(total[:, 0] - 1.0)
         bad = bad | (~empty & ~(off <= slack(source, values.shape[-1])))
-    rows = x / xp.where(empty[:, None], 1.0, total)
+    rows = x if any_total and not normalize else x / xp.where(empty[:, None], 1.0, total)
     if on_empty == "raise":
         return Family(name, rows, values.ndim == 1, None, bad | empty, values)
     first = rows[:, :1] + context.cast(empty[:, None], dtype)
@@ -150,6 +152,12 @@ def read_costs(context: ArrayContext, ground: Any, dtype: np.dtype[Any]) -> Cost
     """Costs where the histograms are: moved there once if they are on the host."""
     if kind_of(ground) is None:
         ground = Ground.of(ground)
+        refusal = ground.refusal(
+            "costs", f"Such grounds are for NumPy arrays: bring {context.kind} arrays to the host "
+            "first, as by numpy.asarray",
+        )  # fmt: skip
+        if refusal is not None:
+            raise refusal
         require_range(ground.max, dtype)
         place = (context.kind, str(context.device), dtype.name)
         matrix = ground.moved(place, lambda costs: context.put(costs.dense, dtype))
@@ -175,7 +183,7 @@ def median_of(context: ArrayContext, ground: Any) -> float:
 
 def check(
     context: ArrayContext, dtype: np.dtype[Any], families: list[Family], costs: Costs,
-    normalize: bool, on_empty: str,
+    normalize: bool, on_empty: str, any_total: bool = False,
 ) -> tuple[Costs, bool]:  # fmt: skip
     """Look once at what was counted, and raise what `histograms` and `Ground` have to say.
 
@@ -193,8 +201,9 @@ def check(
         if bad:
             numbers = context.host(family.given)
             histograms.read(
-                numbers, family.name, dtype=dtype, normalize=normalize, on_empty=on_empty
-            )
+                numbers, family.name, dtype=dtype, normalize=normalize, on_empty=on_empty,
+                any_total=any_total,
+            )  # fmt: skip
     if costs.ground is not None:
         return costs, True
     least, largest = float(seen[-2]), float(seen[-1])

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sinkdist.pairs.arrays.call import Call, read
-from sinkdist.pairs.arrays.evidence import solution_of
+from sinkdist.pairs.arrays.evidence import ArrayEvidence
+from sinkdist.pairs.arrays.mass_evidence import ArrayMassEvidence
 from sinkdist.pairs.arrays.pairs import Solved, block_size, solve_pairs
 from sinkdist.pairs.arrays.reading import Family, matched, require_families
 from sinkdist.pairs.report import SHORT, warn
@@ -21,7 +22,7 @@ from sinkdist.solution.solution import Solution
 from sinkdist.solution.status import Status
 from sinkdist.solvers.adjoint.frameworks import no_compile
 from sinkdist.solvers.members import Independent
-from sinkdist.solvers.outcome import NONE
+from sinkdist.solvers.outcome import NONE, RAN
 
 __all__ = [
     "all_pairs", "distance", "finished", "pairwise", "solve", "square", "values", "warn_short",
@@ -35,7 +36,22 @@ def solve(r: Any, c: Any, ground: Any, options: Options) -> Solution:
     R, C = matched(call.context, A, B)
     solved = finished(call, A, B, R, C, solve_pairs(call, R, C), options.coincidence)
     warn_short(call, solved)
-    return solution_of(call, R, C, solved, A.is_vector and B.is_vector)
+    return _solution(call, R, C, solved, A.is_vector and B.is_vector)
+
+
+def _solution(call: Call, R: Array, C: Array, solved: Solved, single: bool) -> Solution:
+    """Answers to all pairs as the user sees them."""
+    found, ran = solved.answer, call.context.host(solved.answer.ran)
+    kind = ArrayMassEvidence if call.member.any_total else ArrayEvidence
+    evidence = kind(call, R, C, solved, single)
+    shaped = evidence.shaped
+    names = call.ran if ran is None else np.array(RAN)[ran]
+    return Solution(
+        shaped(found.value), shaped(found.error), evidence.one(found.n_iter),
+        evidence.one(found.status), names if ran is None or not single else str(names[0]),
+        shaped(found.lam), (shaped(found.F), shaped(found.G)), call.costs.given,
+        _evidence=evidence,
+    )  # fmt: skip
 
 
 @no_compile
@@ -64,7 +80,8 @@ def pairwise(X: Any, Y: Any, ground: Any, options: Options) -> npt.NDArray[Any]:
         matrix: npt.NDArray[Any] = call.context.cast(means, call.dtype)
         return matrix
     learned = call.context.is_learned(call.costs.matrix)
-    mirrored = one and not learned and call.costs.is_symmetric(call.context) is True
+    same = call.member.is_symmetric and call.costs.is_symmetric(call.context) is True
+    mirrored = one and not learned and same
 
     def block(A: Family, B: Family, i: Array, j: Array) -> Solved:
         solved = solve_pairs(call, A.rows, B.rows)

@@ -17,13 +17,14 @@ import jax.numpy as jnp
 from jax import lax
 
 from sinkdist.solvers.adjoint.differentiate import gradients
+from sinkdist.solvers.adjoint.on_host import HostFunction
 from sinkdist.solvers.arrays.control import Control, Step
 from sinkdist.solvers.arrays.products import Array
 from sinkdist.solvers.arrays.stabilised import Potentials
 from sinkdist.solvers.arrays.transport import Answer, BlockSpec, Domain, Parameters, answer
 from sinkdist.solvers.policy import safe_exponent
 
-__all__ = ["on_host", "transport"]
+__all__ = ["differentiable_on_host", "on_host", "transport"]
 
 
 def transport(asked: BlockSpec, numbers: Parameters, R: Array, C: Array, M: Array) -> Answer:
@@ -119,3 +120,24 @@ def on_host(solve: Callable[..., Any], shapes: Any, arrays: list[Array]) -> Any:
     """Call a function of NumPy arrays, also from compiled code."""
     kinds = tuple(jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in shapes)
     return jax.pure_callback(solve, kinds, *arrays, vmap_method="sequential")
+
+
+def differentiable_on_host(function: HostFunction, *arrays: Array) -> Any:
+    """A function of the host under a rule of its own, also in compiled code."""
+
+    @jax.custom_vjp
+    def call(*arrays: Array) -> Any:
+        return on_host(function.outputs, function.shapes, list(arrays))
+
+    def forward(*arrays: Array) -> Any:
+        found = call(*arrays)
+        return found, (arrays, found)
+
+    def backward(kept: Any, by: Any) -> Any:
+        function.check()
+        arrays, found = kept
+        numbers = [*arrays, *found, *by[: function.moving]]
+        return on_host(function.gradients, [(x.shape, x.dtype) for x in arrays], numbers)
+
+    call.defvjp(forward, backward)
+    return call(*arrays)

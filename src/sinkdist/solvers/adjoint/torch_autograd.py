@@ -14,6 +14,7 @@ import array_api_compat.torch as xp
 import torch
 
 from sinkdist.solvers.adjoint.differentiate import gradients
+from sinkdist.solvers.adjoint.on_host import HostFunction
 from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.products import Array
 from sinkdist.solvers.arrays.stabilised import Potentials
@@ -26,7 +27,7 @@ from sinkdist.solvers.arrays.transport import (
     resolve_domain,
 )
 
-__all__ = ["transport"]
+__all__ = ["on_host", "transport"]
 
 _LOOPS = Control()
 
@@ -34,6 +35,41 @@ _LOOPS = Control()
 def transport(asked: BlockSpec, numbers: Parameters, R: Array, C: Array, M: Array) -> Answer:
     """Solve a block of pairs; differentiable with respect to histograms and costs."""
     return Answer(*_Transport.apply(asked, numbers, R, C, M))
+
+
+def on_host(function: HostFunction, *arrays: Array) -> tuple[Array, ...]:
+    """A function of the host; differentiable."""
+    found: tuple[Array, ...] = _OnHost.apply(function, *arrays)
+    return found
+
+
+class _OnHost(torch.autograd.Function):
+    """Forward and backward: numbers go to the host and come back."""
+
+    @staticmethod
+    def forward(function: HostFunction, *arrays: Array) -> Any:
+        found = function.outputs(*_fetched(arrays))
+        return tuple(torch.from_numpy(x).to(arrays[0].device) for x in found)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.function, *arrays = inputs
+        ctx.save_for_backward(*arrays, *output)
+        ctx.mark_non_differentiable(*output[ctx.function.moving :])
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *by: Any) -> Any:
+        ctx.function.check()
+        saved = ctx.saved_tensors
+        found = ctx.function.gradients(*_fetched([*saved, *by[: ctx.function.moving]]))
+        given = zip(found, saved, strict=False)
+        return None, *(torch.from_numpy(x).to(like.device) for x, like in given)
+
+
+def _fetched(arrays: Any) -> list[Any]:
+    """Numbers on the host."""
+    return [x.detach().cpu().numpy() for x in arrays]
 
 
 class _Transport(torch.autograd.Function):
