@@ -122,7 +122,12 @@ def compare_faiss(name: str, exact: Array, features: Array, queries: Array, k: i
 def main() -> None:
     """The run of its own: pynndescent."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.search_peers", description=__doc__)
-    parser.add_argument("--rows", type=int, default=1700, help="digits that are searched")
+    parser.add_argument(
+        "--rows",
+        type=int,
+        default=200,
+        help="digits that are searched; 1,000 take pynndescent minutes",
+    )
     said = compare_pynndescent(parser.parse_args().rows)
     versions = ", ".join(f"{x} {machine.version(x)}" for x in ("numpy", "numba", "pynndescent"))
     date = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d")

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array, vstack
 
 import sinkdist as sd
 from sinkdist import classic
-from sinkdist.search import candidates, cascade
+from sinkdist.search import bounds, candidates, cascade
 from tests.search_problems import by_brute_force, draw
 
 GRID = sd.Ground.grid(3, 3)
@@ -35,6 +35,7 @@ def agree(found, D, k, tol, size):
 def all_bounds(monkeypatch):
     """Bounds that wait for large families are used for small ones, too."""
     monkeypatch.setattr(cascade, "MANY", 2)
+    monkeypatch.setattr(bounds, "_LOOK", 3)
 
 
 @pytest.mark.filterwarnings("ignore::sinkdist.ConvergenceWarning")  # pairs that stall anyway
@@ -53,8 +54,10 @@ def test_random_problems_agree_with_brute_force(part, sparse, all_bounds, monkey
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sinkdist.ConvergenceWarning")
-def test_many_more_random_problems(all_bounds):
+def test_many_more_random_problems(all_bounds, monkeypatch):
+    dense = candidates._SPARSE
     for seed in range(10_000, 20_000):
+        monkeypatch.setattr(candidates, "_SPARSE", 2.0 if seed % 2 else dense)
         ground, A, B, member, tol, k = draw(seed)
         D = by_brute_force(ground, A, B, member)
         agree(sd.neighbors(A, B, ground=ground, k=k, **member), D, k, tol, ground.max)

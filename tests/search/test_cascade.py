@@ -11,7 +11,8 @@ from sinkdist.solvers.members import Constrained, Exact, Penalised
 RNG = np.random.default_rng(6)
 X = RNG.dirichlet(np.full(12, 0.4), 4)
 Y = RNG.dirichlet(np.full(12, 0.4), 60)
-POINTS = sd.Ground.points(RNG.random((12, 3)))
+POINTS = sd.Ground.points(RNG.random((12, 4)))
+DOCUMENTS = ("relaxed transport", "two transforms", "planes")
 
 
 @pytest.mark.parametrize(
@@ -20,11 +21,18 @@ POINTS = sd.Ground.points(RNG.random((12, 3)))
         (sd.Ground.grid(3, 4), {"lam": np.inf}, False, ("projections", "planes")),
         (sd.Ground.grid(3, 4), {"alpha": 0.2}, False, ("projections", "planes")),
         (sd.Ground.grid(3, 4), {"lam": 5.0}, False, ("projections", "planes")),
-        (sd.Ground.grid(3, 4, metric="sqeuclidean"), {"lam": np.inf}, True, ("planes",)),
+        (sd.Ground.grid(3, 4), {"lam": np.inf}, True, ("projections", *DOCUMENTS[1:])),
+        (
+            sd.Ground.grid(3, 4, metric="sqeuclidean"),
+            {"lam": np.inf},
+            True,
+            ("relaxed transport", "planes"),
+        ),
+        (sd.Ground.points(RNG.random((12, 2))), {"lam": np.inf}, False, ("projections", "planes")),
         (POINTS, {"lam": np.inf}, False, ("planes",)),
-        (POINTS, {"lam": np.inf}, True, ("two transforms", "planes")),
-        (POINTS, {"alpha": 0.2}, True, ("two transforms", "planes")),
-        (sd.Ground(RNG.random((12, 12))), {"lam": np.inf}, True, ("planes",)),
+        (POINTS, {"lam": np.inf}, True, DOCUMENTS),
+        (POINTS, {"alpha": 0.2}, True, DOCUMENTS),
+        (sd.Ground(RNG.random((12, 12))), {"lam": np.inf}, True, ("relaxed transport", "planes")),
         (sd.Ground.grid(12), {"lam": np.inf}, False, ("a closed form",)),
         (POINTS, {"lam": 0}, False, ("one product",)),
         (POINTS, {"lam": 5.0, "iterations": 3}, False, ()),
@@ -41,20 +49,20 @@ def test_a_bound_that_is_too_large_changes_the_answer(member, monkeypatch):
     """The check on the other tests: they would notice a bound that is not proven."""
     found = sd.neighbors(X, Y, ground=POINTS, k=5, **member)
     kind = Exact if "lam" in member else Constrained
-    honest = kind.plane
+    honest = kind.planes
 
-    def boastful(self, M, r, f, lam):
-        plane = honest(self, M, r, f, lam)
-        return None if plane is None else Plane(plane.g, plane.constant + 0.3 * M.max())
+    def boastful(self, M, r, F, lam):
+        return [Plane(x.g, x.constant + 0.3 * M.max()) for x in honest(self, M, r, F, lam)]
 
-    monkeypatch.setattr(kind, "plane", boastful)
+    monkeypatch.setattr(kind, "planes", boastful)
     other = sd.neighbors(X, Y, ground=POINTS, k=5, **member)
     assert (other.indices != found.indices).any()
 
 
 def test_planes_of_the_penalised_distance_drop_nothing():
     """Its value is not that of an optimum: it has no plane, and only exact distances bound it."""
-    assert Penalised(3.0).plane(np.ones((2, 2)), np.ones(2) / 2, np.zeros(2), 3.0) is None
+    of_two = np.ones((2, 2)), np.ones(2) / 2, np.zeros((1, 2)), np.array([3.0])
+    assert Penalised(3.0).planes(*of_two) == []
     made = sd.Index(Y, POINTS, lam=3.0)._engine.cascade
     assert not made.has_planes and made.exact is not None
     fixed = sd.Index(Y, POINTS, lam=3.0, iterations=5)._engine.cascade

@@ -32,7 +32,9 @@ def test_other_costs_are_no_grids():
 def test_weights_are_valid_for_every_displacement(shape):
     rng = np.random.default_rng(1)
     lattice = Lattice(shape, 1.0, "euclidean")
-    weights = weights_for(lattice, rng.random((6, len(lattice.directions))))
+    weights = weights_for(
+        lattice.directions, lattice.norm, rng.random((6, len(lattice.directions)))
+    )
     z = rng.normal(size=(20_000, len(shape)))
     z /= np.linalg.norm(z, axis=1, keepdims=True)
     sums = weights @ np.abs(z @ lattice.directions.T).T

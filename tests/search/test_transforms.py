@@ -6,31 +6,56 @@ import sinkdist as sd
 from sinkdist.inputs.histograms import read
 from sinkdist.search import candidates
 from sinkdist.search.candidates import Candidates, Survivors
+from sinkdist.search.near_columns import NearColumns
 from sinkdist.search.transforms import Transforms
-from sinkdist.solvers.planes import hard_plane
 
 
 def test_never_above_the_exact_distance(monkeypatch):
     monkeypatch.setattr(candidates, "_SPARSE", 2.0)
-    rng = np.random.default_rng(0)
+    rng, every = np.random.default_rng(0), np.arange(15)
     for _ in range(20):
         d = int(rng.integers(2, 12))
         ground = sd.Ground.points(rng.random((d, 3)))
         X = rng.dirichlet(np.full(d, 0.3), 15) * (rng.random((15, d)) < 0.5)
         X[X.sum(axis=1) == 0.0] = 1.0
+        X[7] = np.eye(d)[0]
         X /= X.sum(axis=1, keepdims=True)
-        rows = Candidates.of(read(X, "X", dtype=np.dtype(float), bins=d))
+        rows = Candidates.of(read(X, "X", dtype=np.dtype(float), bins=d)).sparse
+        assert rows is not None
         D = sd.distance(X[0], X, ground, lam=np.inf)
         s = sd.solve(X[0], X[3], ground, lam=np.inf)
-        bins = X[0] > 0.0
-        costs = np.ascontiguousarray(ground.matrix[bins])
-        bound = Transforms(costs, None, ground.max, X[0], rows, 0.0)
-        known = Survivors(np.arange(15), np.zeros(15))
-        bound.begin(known, hard_plane(costs, X[0][bins], np.zeros(bins.sum())))
+        bins = np.flatnonzero(X[0])
+        near = NearColumns(ground, bins, rows, every)
+        bound = Transforms(near, X[0][bins], ground.max, rows, 0.0)
+        known = Survivors(every, np.zeros(15))
+        bound.begin(known, np.inf)
         assert (known.bound <= D).all() and known.bound.sum() > 0.5 * D.sum()
-        tight = hard_plane(costs, X[0][bins], s.potentials[0][bins])
-        for g in (tight.g, rng.normal(size=d)):
-            known = Survivors(np.arange(15), np.zeros(15))
-            bound.raise_bounds(known, g)
+        tight = s.potentials[0][bins]
+        for f in (tight, rng.normal(size=bins.size)):
+            known = Survivors(every, np.zeros(15))
+            bound.raise_bounds(known, f[None], np.inf)
             assert (known.bound <= D).all()
         assert known.bound[0] == 0.0
+
+
+def test_potentials_of_a_solve_prove_its_distance():
+    """And at least what their plane proves for the others."""
+    rng = np.random.default_rng(1)
+    ground, every = sd.Ground.points(rng.random((30, 4))), np.arange(40)
+    X = rng.dirichlet(np.full(30, 0.1), 40) * (rng.random((40, 30)) < 0.3)
+    X[X.sum(axis=1) == 0.0, :4] = 1.0
+    X /= X.sum(axis=1, keepdims=True)
+    family = Candidates.of(read(X, "X", dtype=np.dtype(float), bins=30))
+    from sinkdist.solvers.bins import sparse_rows
+    from sinkdist.solvers.planes import hard_planes
+
+    rows, bins = sparse_rows(X), np.flatnonzero(X[0])
+    assert family.n == 40
+    bound = Transforms(NearColumns(ground, bins, rows, every), X[0][bins], ground.max, rows, 0.0)
+    s = sd.solve(X[0], X[3], ground, lam=np.inf)
+    known = Survivors(every, np.zeros(40))
+    f = s.potentials[0][bins][None]
+    bound.raise_bounds(known, f, np.inf)
+    assert abs(known.bound[3] - s.value) < 1e-4 * ground.max
+    (plane,) = hard_planes(ground.matrix[bins], X[0][bins], f)
+    assert (known.bound >= X @ plane.g + plane.constant - 1e-4 * ground.max).all()

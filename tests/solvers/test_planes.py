@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sinkdist as sd
-from sinkdist.solvers.planes import hard_plane, soft_plane
+from sinkdist.solvers.planes import hard_planes, soft_plane
 
 RNG = np.random.default_rng(3)
 
@@ -21,8 +21,11 @@ def problems(count):
 
 def test_hard_planes_bound_the_exact_distance():
     for M, r, C, f in problems(60):
-        plane = hard_plane(M, r, f)
-        assert (C @ plane.g + plane.constant <= sd.distance(r, C, M, lam=np.inf)).all()
+        D = sd.distance(r, C, M, lam=np.inf)
+        planes = hard_planes(M, r, np.stack([f, 0.0 * f, -f]))
+        assert len(planes) == 3
+        for plane in planes:
+            assert (C @ plane.g + plane.constant <= D).all()
 
 
 @pytest.mark.filterwarnings("ignore::sinkdist.ConvergenceWarning")
@@ -37,7 +40,7 @@ def test_soft_planes_bound_the_constrained_distance():
 def test_planes_are_tight_at_the_pair_they_come_from():
     for M, r, C, _ in problems(20):
         s = sd.solve(r, C[0], M, lam=np.inf)
-        plane = hard_plane(M, r, s.potentials[0])
+        (plane,) = hard_planes(M, r, s.potentials[0][None])
         assert C[0] @ plane.g + plane.constant == pytest.approx(s.value, abs=1e-12 * M.max())
         lam = 5.0 / M.max()
         s = sd.solve(r, C[0], M, lam=lam, tol=1e-12)

@@ -13,11 +13,10 @@ import numpy as np
 from sinkdist.kernels.compiled import Array, compiled
 from sinkdist.kernels.exponential import stabilised_kernel
 from sinkdist.kernels.minimum import lesser
-from sinkdist.kernels.views import bits_of
 
 COLUMNS = 1024  #: of a transform that are computed together
 
-__all__ = ["hard_transform", "raise_dense", "raise_sparse", "soft_transform"]
+__all__ = ["hard_transforms", "raise_dense", "raise_sparse", "soft_transform"]
 
 
 @compiled
@@ -48,16 +47,19 @@ def raise_dense(Y: Array, index: Array, G: Array, constants: Array, bound: Array
 
 @compiled
 def raise_sparse(
-    start: Array, bins: Array, mass: Array, index: Array, T: Array, constants: Array, sums: Array,
-    bound: Array,
+    start: Array, bins: Array, mass: Array, label: Array, index: Array, T: Array, constants: Array,
+    sums: Array, bound: Array,
 ) -> None:  # fmt: skip
-    """The same for compressed rows; ``T`` are planes transposed, ``sums`` scratch, one for each."""
+    """The same for compressed rows; ``T`` are planes transposed, ``sums`` scratch, one for each.
+
+    ``label`` has the place of every bin in a plane.
+    """
     planes = constants.size
     for k in range(index.size):
         for p in range(planes):
             sums[p] = constants[p]
         for e in range(start[index[k]], start[index[k] + 1]):
-            t, x = T[bins[e]], mass[e]
+            t, x = T[label[bins[e]]], mass[e]
             for p in range(planes):
                 sums[p] += x * t[p]
         for p in range(planes):
@@ -65,16 +67,17 @@ def raise_sparse(
 
 
 @compiled
-def hard_transform(M: Array, f: Array, g: Array) -> None:
-    """``g_j = min_i M_ij - f_i``; some columns at a time, which stay in the nearest cache."""
-    for start in range(0, g.size, COLUMNS):
-        part = g[start : start + COLUMNS]
-        for j in range(part.size):
-            part[j] = np.inf
-        for i in range(f.size):
-            line, x = M[i, start : start + COLUMNS], f[i]
+def hard_transforms(M: Array, F: Array, G: Array) -> None:
+    """``G_pj = min_i M_ij - F_pi``; some columns at a time, which stay in the nearest cache."""
+    for start in range(0, G.shape[1], COLUMNS):
+        for p in range(F.shape[0]):
+            part = G[p, start : start + COLUMNS]
             for j in range(part.size):
-                part[j] = lesser(part[j], line[j] - x)
+                part[j] = np.inf
+            for i in range(F.shape[1]):
+                line, x = M[i, start : start + COLUMNS], F[p, i]
+                for j in range(part.size):
+                    part[j] = lesser(part[j], line[j] - x)
 
 
 @compiled
@@ -84,7 +87,7 @@ def soft_transform(M: Array, mu: float, F: Array, r: Array, g: Array, K: Array) 
     ``K`` is scratch of the shape of ``M``. Tiny exponentials are rounded up, which makes ``g``
     smaller: what it bounds from below stays bounded.
     """
-    stabilised_kernel(M, mu, F, g, K, bits_of(K))
+    stabilised_kernel(M, mu, F, g, K)
     m, n = M.shape
     for i in range(1, m):
         for j in range(n):

@@ -16,7 +16,7 @@ from sinkdist.kernels.planes import raise_dense, raise_sparse
 from sinkdist.solvers.bins import SparseRows, in_double, sparse_rows
 from sinkdist.solvers.explored import Plane
 
-__all__ = ["Candidates", "Survivors"]
+__all__ = ["Candidates", "Survivors", "raise_by_planes"]
 
 _SPARSE = 0.125  #: of all bins with mass, below which rows are compressed
 
@@ -150,15 +150,25 @@ class Candidates:
         """Raise what is known of survivors to what planes prove."""
         if not planes or survivors.index.size == 0:
             return
-        planes = planes + planes[: len(planes) % 2]
-        G = np.array([plane.g for plane in planes])
-        constants = np.array([plane.constant for plane in planes])
         if self.dense is not None:
+            planes = planes + planes[: len(planes) % 2]
+            G = np.array([plane.g for plane in planes])
+            constants = np.array([plane.constant for plane in planes])
             raise_dense(self.dense, survivors.index, G, constants, survivors.bound)
         else:
             assert self.sparse is not None
-            T, sums = np.ascontiguousarray(G.T), np.empty(len(planes))
-            raise_sparse(*self.sparse, survivors.index, T, constants, sums, survivors.bound)
+            every = np.arange(self.d)
+            raise_by_planes(self.sparse, every, survivors.index, planes, survivors.bound)
+
+
+def raise_by_planes(
+    rows: SparseRows, label: Array, index: Array, planes: list[Plane], bound: Array
+) -> None:  # fmt: skip
+    """Raise bounds on some rows to what planes prove; ``label`` is where a bin is in these."""
+    if planes and index.size:
+        T = np.ascontiguousarray(np.array([plane.g for plane in planes]).T)
+        constants = np.array([plane.constant for plane in planes])
+        raise_sparse(*rows, label, index, T, constants, np.empty(len(planes)), bound)
 
 
 def _compressed(rows: Any, empty: Array) -> SparseRows:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from sinkdist.kernels.compiled import Array
+from sinkdist.search.bounds import Bounds
 from sinkdist.search.candidates import Survivors
-from sinkdist.search.cascade import Bounds, Cascade
+from sinkdist.search.cascade import Cascade
 from sinkdist.search.ranking import Ranking
 from sinkdist.search.rounds import Run
 from sinkdist.solvers.explored import Explored

@@ -15,8 +15,9 @@ import numpy as np
 
 from sinkdist.ground import Ground
 from sinkdist.kernels.compiled import Array
+from sinkdist.kernels.projections import cumulate
 
-__all__ = ["Lattice", "find_lattice", "largest_weight", "weights_for"]
+__all__ = ["GridLines", "Lattice", "find_lattice", "largest_weight", "weights_for"]
 
 _SAME = 1e-12  #: relative: what a cost may differ by from that of the grid
 _ROWS = 256  #: of the costs that are compared at once
@@ -61,6 +62,28 @@ class Lattice:
         ]
         found.sort(key=lambda z: (np.dot(z, z), z))
         return np.array(found[:_MOST_DIRECTIONS], np.int64)
+
+
+class GridLines:
+    """Lines along lattice directions; see `search.lines.Lines`."""
+
+    def __init__(self, lattice: Lattice) -> None:
+        self.norm, self.step, self.off = lattice.norm, lattice.step, 0.0
+        self.directions = lattice.directions
+        places = lattice.points @ self.directions.T
+        self._places = np.ascontiguousarray((places - places.min(axis=0)).T)
+        self._gaps = self._places.max(axis=1)
+        self.first = np.concatenate([[0], np.cumsum(-(-self._gaps // 4) * 4)])
+        self.lengths = self._gaps.astype(np.float64)
+
+    def cumulated(self, rows: Array) -> Array:
+        """Cumulative masses between neighbouring places."""
+        out = np.zeros((len(rows), self.first[-1]), np.float32)
+        cumulate(
+            np.ascontiguousarray(rows), self._places, self.first[:-1].copy(), self._gaps,
+            np.empty(int(self._gaps.max()) + 1), out,
+        )  # fmt: skip
+        return out
 
 
 def find_lattice(ground: Ground) -> Lattice | None:
@@ -119,19 +142,18 @@ def largest_weight(weights: Array, directions: Array, norm: str) -> float:
     return float(sizes) * (1.0 + 1e-12)
 
 
-def weights_for(lattice: Lattice, samples: Array) -> Array:
+def weights_for(directions: Array, norm: str, samples: Array) -> Array:
     """Weight vectors that make good bounds of one-dimensional distances like the ``samples``.
 
     For each sample the best weights are those of a linear program, whose constraints are many
     displacements ``z``; dividing by `largest_weight` makes them valid for all. Few are kept: those
     that raise the bounds of the samples most.
     """
-    directions = lattice.directions
-    if lattice.norm == "cityblock":
+    if norm == "cityblock":
         return np.ones((1, len(directions)))
     found = [np.eye(len(directions))[k] / np.linalg.norm(a) for k, a in enumerate(directions)]
     found += [_by_linear_program(sample, directions) for sample in samples]
-    tried = np.array([w / largest_weight(w, directions, lattice.norm) for w in found])
+    tried = np.array([w / largest_weight(w, directions, norm) for w in found])
     values = samples @ tried.T
     chosen: list[int] = []
     best = np.zeros(len(samples))

@@ -9,7 +9,7 @@ from sinkdist.inputs.histograms import Histograms
 from sinkdist.scale import memory
 from sinkdist.search.cascade import MANY
 from sinkdist.search.engine import TILE
-from sinkdist.search.lattice import find_lattice
+from sinkdist.search.lines import find_lines
 from sinkdist.search.tile_search import TileSearch
 from sinkdist.wording import option
 
@@ -60,7 +60,7 @@ def fit(search: TileSearch, budget: object, workers: int) -> None:
 def _is_projected(search: TileSearch) -> bool:
     """Whether projections of all rows are kept."""
     ground = search.problem.ground
-    return search.searched >= MANY and ground.is_dense and find_lattice(ground) is not None
+    return search.searched >= MANY and ground.is_dense and find_lines(ground) is not None
 
 
 def _of_rows(family: Histograms) -> int:

@@ -1,18 +1,20 @@
-"""Projections: one-dimensional transport along directions of a grid bounds the exact distance.
+"""Projections: one-dimensional transport along some directions bounds the exact distance.
 
-*Conditions.* Bins are points of a grid in the plane or in space, and costs are its Euclidean or
-city-block distances (`lattice.find_lattice` compares all of them). Histograms may have empty bins.
-It bounds every distance that is at least the exact one.
+*Conditions.* Bins are points of the plane or of space, on a grid or anywhere, and costs are their
+Euclidean distances, or city-block distances on a grid (`lines` finds them in the costs and compares
+all of them). Histograms may have empty bins. It bounds every distance that is at least the exact
+one.
 
-*Proof.* Let ``M_ij >= |z_i - z_j|`` and ``w >= 0`` with ``sum_a w_a |<a, z>| <= |z|`` for all
-``z``. Every coupling costs ``<P, M> >= sum_a w_a sum_ij P_ij |<a, z_i - z_j>|``, and the inner sum
-is the cost of a coupling of the projections onto ``a``, hence at least their transport on a line
-``b_a = sum |difference of cumulative masses| * gap``. So the exact distance is at least ``sum_a w_a
-b_a``, for every such ``w``; the largest of some is used.
+*Proof.* Let ``M_ij >= |z_i - z_j| - off`` and ``w >= 0`` with ``sum_a w_a |<a, z>| <= |z|`` for all
+``z``. Every coupling costs ``<P, M> + off >= sum_a w_a sum_ij P_ij |<a, z_i - z_j>|``, and the
+inner sum is the cost of a coupling of the projections onto ``a``, hence at least their transport on
+a line ``b_a = integral |difference of cumulative masses|``, or what `cloud` makes of that in cells.
+So the exact distance is at least ``sum_a w_a b_a - off``, for every such ``w``; the largest of some
+is used.
 
-*Rounding.* Cumulative masses are numbers up to 1 in single precision, off by at most 2^-24 with the
-sum they come from; a difference, and a sum of ``n`` of them, lose at most ``n + 4`` units of 2^-24
-of their value. `_margins` takes both off.
+*Rounding.* Cumulative masses, times gaps, are numbers in single precision, off by at most 2^-24 of
+the gap with the sum they come from; a difference, and a sum of ``n`` of them, lose at most ``n +
+4`` units of 2^-24 of their value. `_margins` takes both off.
 """
 
 from __future__ import annotations
@@ -23,9 +25,10 @@ import numpy as np
 
 from sinkdist.ground import Ground
 from sinkdist.kernels.compiled import Array
-from sinkdist.kernels.projections import cumulate, projected
+from sinkdist.kernels.projections import projected
 from sinkdist.search.candidates import Candidates
-from sinkdist.search.lattice import Lattice, find_lattice, weights_for
+from sinkdist.search.lattice import weights_for
+from sinkdist.search.lines import Lines, find_lines
 
 __all__ = ["Features", "Projections"]
 
@@ -46,19 +49,18 @@ class Features(NamedTuple):
 class Projections:
     """Cumulative masses of all candidates along all directions; about 4 bytes for each gap."""
 
-    def __init__(self, lattice: Lattice, candidates: Candidates, known: Features | None) -> None:
-        self.lattice, self.n = lattice, candidates.n
-        self.directions = lattice.directions
-        places = lattice.points @ self.directions.T
-        self.places = np.ascontiguousarray((places - places.min(axis=0)).T)
-        self.gaps = self.places.max(axis=1)
-        self.first = np.concatenate([[0], np.cumsum(-(-self.gaps // 4) * 4)])
+    def __init__(self, lines: Lines, candidates: Candidates, known: Features | None) -> None:
+        self.lines, self.n = lines, candidates.n
+        self.first = lines.first
         blocks = None if known is None else known.blocks
         self.blocks = self._blocks(candidates) if blocks is None else blocks
-        weights = weights_for(lattice, self._samples()) if known is None else known.weights
-        self.weights = weights
-        self._W = np.zeros((len(weights), -(-len(self.gaps) // 4) * 4), np.float32)
-        self._W[:, : len(self.gaps)] = weights
+        if known is None:
+            self.weights = weights_for(lines.directions, lines.norm, self._samples())
+        else:
+            self.weights = known.weights
+        count = self.weights.shape[1]
+        self._W = np.zeros((len(self.weights), -(-count // 4) * 4), np.float32)
+        self._W[:, :count] = self.weights
         fill = np.full(self._W.shape[1] + 1 - self.first.size, self.first[-1])
         self._first = np.concatenate([self.first, fill])
 
@@ -67,8 +69,8 @@ class Projections:
         cls, ground: Ground, candidates: Candidates, known: Features | None = None
     ) -> Projections | None:
         """The bound, where its conditions hold."""
-        lattice = find_lattice(ground)
-        return None if lattice is None else cls(lattice, candidates, known)
+        lines = find_lines(ground)
+        return None if lines is None else cls(lines, candidates, known)
 
     @property
     def features(self) -> Features:
@@ -77,15 +79,15 @@ class Projections:
 
     def bounds(self, R: Array) -> Array:
         """Lower bounds on the distances from each row of ``R`` to every candidate."""
-        Q = self._cumulated(R)
+        Q = self.lines.cumulated(R)
         blocks, _, width = self.blocks.shape
         out = np.empty((len(R), blocks, width), np.float32)
         scratch = np.empty((self._W.shape[1], width), np.float32), np.empty(width, np.float32)
         projected(Q, self.blocks, self._first, self._W, *scratch, out)
         relative, absolute = self._margins()
         found = out.reshape(len(R), -1)[:, : self.n].astype(np.float64)
-        found *= (1.0 - relative) * self.lattice.step
-        found -= absolute * self.lattice.step
+        found *= (1.0 - relative) * self.lines.step
+        found -= absolute * self.lines.step + self.lines.off
         return np.maximum(found, 0.0, out=found)
 
     @property
@@ -95,19 +97,11 @@ class Projections:
 
     def _margins(self) -> tuple[float, float]:
         """What rounding may add to a bound: a part of it, and a number of steps."""
-        terms = int(self.gaps.max()) + len(self.gaps) + 8
+        count = len(self.lines.directions)
+        terms = int(np.diff(self.first).max()) + count + 8
         # Weights and sums of the bounds are rounded as well; masses sum to 1 up to rounding.
-        most = float((self.weights @ self.gaps).max())
+        most = float((self.weights @ self.lines.lengths).max())
         return 2.0 * terms * _UNIT, 2.0 * _UNIT * most
-
-    def _cumulated(self, rows: Array) -> Array:
-        """Cumulative masses of some histograms."""
-        out = np.zeros((len(rows), self.first[-1]), np.float32)
-        cumulate(
-            np.ascontiguousarray(rows), self.places, self.first[:-1].copy(), self.gaps,
-            np.empty(int(self.gaps.max()) + 1), out,
-        )  # fmt: skip
-        return out
 
     def _blocks(self, candidates: Candidates) -> Array:
         """Those of all candidates, many side by side."""
@@ -115,7 +109,7 @@ class Projections:
         blocks = np.zeros((count, int(self.first[-1]), _WIDTH), np.float32)
         for k in range(count):
             rows = candidates.dense_rows(k * _WIDTH, min((k + 1) * _WIDTH, candidates.n))
-            blocks[k, :, : len(rows)] = self._cumulated(rows).T
+            blocks[k, :, : len(rows)] = self.lines.cumulated(rows).T
         return blocks
 
     def _samples(self) -> Array:
@@ -130,5 +124,5 @@ class Projections:
         near = np.argsort(b.sum(axis=2), axis=1)[:, 1 : _NEAR + 1]
         found = np.take_along_axis(b, near[..., None], axis=1).reshape(-1, b.shape[2])
         found = found[found.any(axis=1)]
-        lengths = np.linalg.norm(self.directions, axis=1)
+        lengths = np.linalg.norm(self.lines.directions, axis=1)
         return np.vstack([lengths, found / np.maximum(found.sum(axis=1, keepdims=True), 1e-30)])

@@ -67,7 +67,7 @@ def search(
     survivors = Survivors.all_of(bounds, left_out)
     ranking.drop(survivors)
     bounded = cascade.for_query(r)
-    bounded.begin(survivors)
+    bounded.begin(survivors, ranking)
     kind = Guessing if rule.heuristic else Run
     run = kind(cascade, r, bounded, ranking, survivors)
     while survivors.index.size and run.room() > 0:

@@ -7,15 +7,15 @@ from __future__ import annotations
 import numpy as np
 
 from sinkdist.kernels.compiled import Array
+from sinkdist.search.bounds import Bounds
 from sinkdist.search.candidates import Survivors
-from sinkdist.search.cascade import Bounds, Cascade
+from sinkdist.search.cascade import Cascade
 from sinkdist.search.ranking import Ranking
 from sinkdist.solvers.explored import Explored
-from sinkdist.solvers.members import explore
 
 __all__ = ["Run"]
 
-_FIRST, _GROWTH, _MOST = 10, 1.5, 256  #: candidates solved in a round: at first, and later on
+_FIRST, _GROWTH, _MOST = 12, 1.5, 256  #: candidates solved in a round: at first, and later on
 _PLANES = 200  #: solves whose planes are used: later ones seldom prove more
 
 
@@ -48,7 +48,7 @@ class Run:
     def round(self) -> None:
         """Solve some candidates, and learn from them."""
         chosen = self.take()
-        if self.cascade.exact is not None:
+        if self.cascade.exact is not None and self._planes < _PLANES:
             self._sharpen(chosen)
         if chosen.index.size == 0:
             return
@@ -68,22 +68,22 @@ class Run:
     def solve(self, chosen: Survivors) -> Explored:
         """Their distances, which enter the ranking."""
         task = self.cascade.task
-        rows = self.cascade.candidates.rows(chosen.index)
-        found = explore(task, self.r, rows, self.ranking.limit[0])
+        found = self.known.explore(task, chosen.index, self.ranking.limit[0])
         self.ranking.add(chosen.index, found)
         self.status += found.status.tolist()
         self.error += np.where(np.isfinite(found.error), found.error, 0.0).tolist()
         return found
 
     def _sharpen(self, chosen: Survivors) -> None:
-        """Raise the bounds of chosen candidates to their exact distances, and drop the far ones."""
+        """Raise the bounds of chosen candidates to their exact distances, and drop the far ones.
+
+        That takes as long as it saves, but for the planes: it ends with these.
+        """
         exact = self.cascade.exact
         assert exact is not None
-        rows = self.cascade.candidates.rows(chosen.index)
-        found = explore(exact, self.r, rows, self.ranking.limit[0])
+        found = self.known.explore(exact, chosen.index, self.ranking.limit[0])
         given_up = ~np.isfinite(found.value)
         chosen.bound = np.maximum(chosen.bound, np.where(given_up, np.inf, found.lower))
         self.ranking.drop(chosen)
-        if self._planes < _PLANES:
-            self._planes += len(given_up)
-            self.known.learn(self.survivors, found, exact, self.ranking)
+        self._planes += len(given_up)
+        self.known.learn(self.survivors, found, exact, self.ranking)

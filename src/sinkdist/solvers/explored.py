@@ -60,6 +60,17 @@ class Explored:
             self.lower[k], self.upper[k] = max(self.lower[k], lower), min(self.upper[k], upper)
         return float(self.upper[k])
 
+    def put(self, k: int, other: Explored) -> None:
+        """Take a candidate from what is known of it alone."""
+        for mine, theirs in (
+            (self.value, other.value), (self.error, other.error), (self.lower, other.lower),
+            (self.upper, other.upper), (self.status, other.status), (self.lam, other.lam),
+            (self.f, other.f),
+        ):  # fmt: skip
+            mine[k] = theirs[0]
+        if 0 in other._proofs:
+            self._proofs[k] = other._proofs[0]
+
     def prove_later(self, k: int, proof: Any) -> None:
         """Leave the bounds of a candidate to `certify`: a function that returns both."""
         self._proofs[k] = proof

@@ -22,30 +22,31 @@ from __future__ import annotations
 import numpy as np
 
 from sinkdist.kernels.compiled import Array
-from sinkdist.kernels.planes import hard_transform, soft_transform
+from sinkdist.kernels.planes import hard_transforms, soft_transform
 from sinkdist.solution.certificates import rounding_of
 from sinkdist.solvers.explored import Plane
 
-__all__ = ["hard_plane", "soft_plane"]
+__all__ = ["hard_planes", "soft_plane"]
 
 
-def hard_plane(M: Array, r: Array, f: Array) -> Plane:
-    """A bound on the exact distance; ``M`` holds the costs from the bins with mass of ``r``.
+def hard_planes(M: Array, r: Array, F: Array) -> list[Plane]:
+    """Bounds on the exact distance; ``M`` holds the costs from the bins with mass of ``r``.
 
     Examples
     --------
-    >>> plane = hard_plane(np.array([[0.0, 1.0, 2.0]]), np.ones(1), np.zeros(1))
+    >>> (plane,) = hard_planes(np.array([[0.0, 1.0, 2.0]]), np.ones(1), np.zeros((1, 1)))
     >>> np.abs(plane.g + plane.constant).round(12)
     array([0., 1., 2.])
     """
-    f = f - r @ f
-    g = np.empty(M.shape[1])
-    hard_transform(M, f, g)
-    shift = 0.5 * (g.min() + g.max())
-    g -= shift
-    sizes = np.abs(f).max() + np.abs(g).max() + abs(shift)
-    margin = 4.0 * rounding_of(sum(M.shape)) * sizes
-    return Plane(g, float(r @ f + shift - margin))
+    F = F - (F @ r)[:, None]
+    G = np.empty((len(F), M.shape[1]))
+    hard_transforms(M, F, G)
+    shift = 0.5 * (G.min(axis=1) + G.max(axis=1))
+    G -= shift[:, None]
+    sizes = np.abs(F).max(axis=1) + np.abs(G).max(axis=1) + np.abs(shift)
+    margins = 4.0 * rounding_of(sum(M.shape)) * sizes
+    constants = F @ r + shift - margins
+    return [Plane(g, constant) for g, constant in zip(G, constants.tolist(), strict=True)]
 
 
 def soft_plane(M: Array, r: Array, f: Array, mu: float, alpha: float) -> Plane:
@@ -56,7 +57,7 @@ def soft_plane(M: Array, r: Array, f: Array, mu: float, alpha: float) -> Plane:
     F = f - np.log(r) / mu
     F -= r @ F
     g = np.empty(M.shape[1])
-    hard_transform(M, F, g)
+    hard_transforms(M, F[None], g[None])
     hard = np.abs(g).max()
     soft_transform(M, mu, F, r, g, np.empty(M.shape))
     shift = 0.5 * (g.min() + g.max())

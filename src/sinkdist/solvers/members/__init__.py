@@ -20,7 +20,7 @@ from sinkdist.kernels.compiled import Array
 from sinkdist.problem.masses import MassPenalty
 from sinkdist.problem.strength import Strength
 from sinkdist.solvers.explored import Explored
-from sinkdist.solvers.local import explore_on_part, part_of, solve_on_part
+from sinkdist.solvers.local import explore_on_part, most_bins, part_of, solve_on_part
 from sinkdist.solvers.members.base import Member, Solved
 from sinkdist.solvers.members.constrained import Constrained
 from sinkdist.solvers.members.exact import Exact
@@ -33,6 +33,7 @@ from sinkdist.solvers.prepared import Prepared
 __all__ = [
     "FAMILY", "Constrained", "Exact", "Independent", "Member", "Penalised", "Unbalanced",
     "explore", "member_of", "solve_batch", "solve_interruptibly", "solve_pair",
+    "takes_all",
 ]  # fmt: skip
 
 #: Every member, for contract tests and docs.
@@ -64,13 +65,21 @@ def member_of(strength: Strength, mass_penalty: MassPenalty | None = None) -> Me
 
 def solve_pair(task: Prepared, r: Array, c: Array) -> Solved:
     """One pair; the outcome, and the bins with mass of both sides (None for all)."""
-    if task.ground.is_dense or not task.member.needs_matrix(task):
+    if takes_all(task, r[None], c[None]):
         outcome, rows, columns = task.member.solve_pair(task, r, c)
     else:
         outcome, rows, columns = solve_on_part(task, r, c)
     if task.unit != 1.0:
         outcome.in_units_of(task.unit, task.asked_lam)
     return outcome, rows, columns
+
+
+def takes_all(task: Prepared, R: Any, C: Any) -> bool:
+    """Whether pairs are solved on all bins; else on the matrix between those that they use."""
+    if task.ground.is_dense or not task.member.needs_matrix(task):
+        return True
+    on_clouds: bool = task.member.is_on_clouds(task, most_bins(R), most_bins(C))
+    return on_clouds
 
 
 def solve_interruptibly(task: Prepared, r: Array, c: Array) -> Solved:
@@ -84,7 +93,7 @@ def solve_interruptibly(task: Prepared, r: Array, c: Array) -> Solved:
 def solve_batch(task: Prepared, R: Array, C: Array) -> Answers:
     """Answer the pairs ``(R, C)``; ``R`` has one row, shared, or one per pair; no row is empty."""
     answers = Answers.blank(C.shape[0], task.ground.shape, task.member.lam, task.keep_potentials)
-    if task.ground.is_dense or not task.member.needs_matrix(task):
+    if takes_all(task, R, C):
         task.member.solve_batch(task, R, C, answers)
     else:
         part, left, right = part_of(task, R, C)

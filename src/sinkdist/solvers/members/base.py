@@ -20,7 +20,7 @@ from sinkdist.problem.problem import Problem
 from sinkdist.problem.stopping import Stopping
 from sinkdist.solution.evidence import HostEvidence
 from sinkdist.solution.plans import Plan
-from sinkdist.solvers.bins import all_bins, cut, dense_row, dense_rows
+from sinkdist.solvers.bins import SparseRows, all_bins, cut, dense_row, dense_rows
 from sinkdist.solvers.explored import Explored, Plane
 from sinkdist.solvers.outcome import STATUS_CONVERGED, Answers, Outcome
 from sinkdist.solvers.policy import MODERATE
@@ -48,7 +48,8 @@ class Member(ABC):
     has_closed_forms: ClassVar[bool] = False  #: whether some structures of costs give it at once
     has_kernel: ClassVar[bool] = False  #: whether plans are scalings of one Gibbs kernel
     has_divergence: ClassVar[bool] = True  #: whether a pair and its self terms share an objective
-    has_planes: ClassVar[bool] = False  #: whether `plane` proves bounds, for a search
+    has_planes: ClassVar[bool] = False  #: whether `planes` proves bounds, for a search
+    explores_parts: ClassVar[bool] = False  #: whether `explore_part` is there
     bounded_by_exact: ClassVar[bool] = False  #: whether the exact distance bounds it in a search
     any_total: ClassVar[bool] = False  #: whether histograms may sum to something else than 1
     lam: float  #: the paper's lambda, NaN where it has to be found
@@ -126,6 +127,10 @@ class Member(ABC):
         """Whether pairs are solved on a matrix of costs: of all, or between the bins they use."""
         return True
 
+    def is_on_clouds(self, task: Prepared, rows: int, columns: int) -> bool:
+        """Whether pairs with so many bins are solved without the matrix that others need."""
+        return False
+
     def _operators(self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes) -> dict[str, Any]:
         """Fields of `Prepared` that this member needs beside the usual ones."""
         return {}
@@ -177,12 +182,22 @@ class Member(ABC):
             out.f, out.lam = found.f[:, r > 0.0], found.lam
         return out
 
-    def plane(self, M: Array, r: Array, f: Array, lam: float) -> Plane | None:
-        """The bound on distances from ``r`` that a potential proves; None where it proves none.
+    def explore_part(
+        self, task: Prepared, M: Array, r: Array, C: SparseRows, enough: float
+    ) -> Explored:
+        """The same on a block of costs: from the bins with mass of ``r`` to those that ``C`` uses.
 
-        ``M`` holds the costs from the bins with mass of ``r``; ``lam`` is that of the potential.
+        On a square ground the first columns are the rows. Candidates that have to be solved on all
+        bins get NaN. For members that say `explores_parts`.
         """
-        return None
+        raise NotImplementedError
+
+    def planes(self, M: Array, r: Array, F: Array, lam: Array) -> list[Plane]:
+        """The bounds on distances from ``r`` that potentials prove; none where they prove none.
+
+        ``M`` holds the costs from the bins with mass of ``r``; ``lam`` is that of each potential.
+        """
+        return []
 
     def all_at_once(self, ground: Ground, A: Histograms, B: Histograms) -> Array:
         """All distances between two families, where that is one product of matrices."""

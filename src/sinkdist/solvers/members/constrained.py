@@ -33,7 +33,7 @@ from sinkdist.solvers.outcome import (
     Answers,
     Outcome,
 )
-from sinkdist.solvers.planes import hard_plane, soft_plane
+from sinkdist.solvers.planes import hard_planes, soft_plane
 from sinkdist.solvers.prepared import Prepared, Wishes
 
 __all__ = ["Constrained"]
@@ -240,11 +240,14 @@ class Constrained(Member):
         upper = upper_end(*pair, unit, task.ground.max, *scratch)
         return (0.0, upper) if upper <= value * (1.0 + 3.0 * task.tol) else bracket_pair(*pair)
 
-    def plane(self, M: Array, r: Array, f: Array, lam: float) -> Plane | None:
-        """The soft plane; the hard one of an exact distance."""
-        if lam == 0.0:
-            return None
-        return hard_plane(M, r, f) if lam == math.inf else soft_plane(M, r, f, lam, self.alpha)
+    def planes(self, M: Array, r: Array, F: Array, lam: Array) -> list[Plane]:
+        """Soft planes at the lam of each potential; hard ones where that is inf."""
+        hard = iter(hard_planes(M, r, F[lam == math.inf]))
+        return [
+            next(hard) if mu == math.inf else soft_plane(M, r, f, mu, self.alpha)
+            for f, mu in zip(F, lam.tolist(), strict=True)
+            if mu > 0.0
+        ]
 
     def _must_prove(self, task: Prepared) -> bool:
         """Whether a pair has to prove its bracket to be called solved.

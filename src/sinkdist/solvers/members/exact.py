@@ -13,7 +13,7 @@ from sinkdist.ground.metric import BENT, looks_metric
 from sinkdist.kernels.compiled import Array
 from sinkdist.problem.stopping import Stopping
 from sinkdist.solution.certificates import rounding_of
-from sinkdist.solvers.bins import dense_row, dense_rows, in_double, sparse_rows
+from sinkdist.solvers.bins import SparseRows, dense_row, dense_rows, in_double, sparse_rows
 from sinkdist.solvers.closed_forms import CLOSED_FORMS
 from sinkdist.solvers.compiled.exact import exact_pair
 from sinkdist.solvers.compiled.relaxation import HANDED_OVER
@@ -22,7 +22,7 @@ from sinkdist.solvers.exact_result import GAP
 from sinkdist.solvers.explored import Explored, Plane
 from sinkdist.solvers.members.base import Member, Solved
 from sinkdist.solvers.outcome import SIMPLEX, STATUS_CONVERGED, STATUS_OF, Answers, Outcome
-from sinkdist.solvers.planes import hard_plane
+from sinkdist.solvers.planes import hard_planes
 from sinkdist.solvers.prepared import Prepared, Wishes
 
 __all__ = ["Exact", "exact_outcome", "knows_metric"]
@@ -41,6 +41,7 @@ class Exact(Member):
     reads_sparse: ClassVar[bool] = True
     has_closed_forms: ClassVar[bool] = True
     has_planes: ClassVar[bool] = True
+    explores_parts: ClassVar[bool] = True
 
     def facts(self, stopping: Stopping) -> dict[str, Any]:
         """Solved to the end, whatever the tolerance."""
@@ -84,17 +85,10 @@ class Exact(Member):
 
     def explore(self, task: Prepared, r: Array, C: Any, enough: float) -> Explored:
         """By the simplex, which gives a candidate up once it is proven to be farther."""
-        rows, others = sparse_rows(r[None]), sparse_rows(C)
-        out = Explored.blank(C.shape[0], rows.bins.size, STATUS_CONVERGED)
-        limit = enough + _margin_of_dual(rows.most, others.most, task.ground.max)
-        found = transport(
-            task.ground.dense, task.ground.max, rows, others, metric=task.metric, stop=task.stop,
-            bend=task.ground.metric_slack, keep=True, enough=np.full(C.shape[0], limit),
-        )  # fmt: skip
-        out.value, out.error = found.value, found.error
-        out.lower, out.upper, out.f = found.lower, found.upper, found.F[:, rows.bins]
+        rows = sparse_rows(r[None])
+        out, unsure = self._explored(task, task.ground.dense, rows, sparse_rows(C), enough)
         careful = task._replace(keep_potentials=True)
-        for k in np.flatnonzero(~(found.solved | found.abandoned)):
+        for k in unsure:
             task.stop.check()
             end = exact_outcome(careful, r, dense_row(C, int(k)), GAP)
             assert end.bracket is not None and end.f is not None
@@ -103,9 +97,33 @@ class Exact(Member):
             out.f[k] = end.f[rows.bins]
         return out
 
-    def plane(self, M: Array, r: Array, f: Array, lam: float) -> Plane | None:
-        """The hard plane."""
-        return hard_plane(M, r, f)
+    def explore_part(
+        self, task: Prepared, M: Array, r: Array, C: SparseRows, enough: float
+    ) -> Explored:
+        """By the simplex; NaN where floats fall short."""
+        rows = SparseRows(np.array([0, r.size]), np.arange(r.size), r)
+        out, unsure = self._explored(task, M, rows, C, enough)
+        out.value[unsure] = np.nan
+        return out
+
+    def _explored(
+        self, task: Prepared, M: Array, rows: SparseRows, others: SparseRows, enough: float
+    ) -> tuple[Explored, Array]:
+        """What the simplex finds on some costs, and the pairs that are left to a slower path."""
+        count = others.start.size - 1
+        out = Explored.blank(count, rows.bins.size, STATUS_CONVERGED)
+        limit = enough + _margin_of_dual(rows.most, others.most, task.ground.max)
+        found = transport(
+            M, task.ground.max, rows, others, metric=task.metric, stop=task.stop,
+            bend=task.ground.metric_slack, keep=True, enough=np.full(count, limit),
+        )  # fmt: skip
+        out.value, out.error = found.value, found.error
+        out.lower, out.upper, out.f = found.lower, found.upper, found.F[:, rows.bins]
+        return out, np.flatnonzero(~(found.solved | found.abandoned))
+
+    def planes(self, M: Array, r: Array, F: Array, lam: Array) -> list[Plane]:
+        """Hard planes."""
+        return hard_planes(M, r, F)
 
     def _by_simplex(self, task: Prepared, R: Any, C: Any, answers: Answers) -> Array:
         """Answer what the simplex proves; which pairs these are."""

@@ -9,11 +9,13 @@ import numpy as np
 
 from sinkdist.ground import Ground
 from sinkdist.ground.grid_plan import has_plan
+from sinkdist.ground.on_demand import is_dense_cloud
 from sinkdist.kernels.compiled import Array
 from sinkdist.problem.stopping import Stopping
 from sinkdist.scale import threads
 from sinkdist.solvers.bins import in_double
 from sinkdist.solvers.compiled import batch, pair
+from sinkdist.solvers.compiled.cloud.pair import solve_on_clouds
 from sinkdist.solvers.compiled.grid import pair as grid_pair
 from sinkdist.solvers.compiled.grid.lines import on_threads
 from sinkdist.solvers.local import solve_on_part
@@ -62,17 +64,30 @@ class Penalised(Member):
         if dtype != _FLOAT64:
             single = ground.gibbs(self.lam, dtype)
             block_gibbs = single if single.fits else gibbs  # float64 holds more
-        used = gibbs if wishes.pairs == 1 else block_gibbs
-        if used.fits and used.size > _LARGE_KERNEL and wishes.workers > 1:
+        used = block_gibbs
+        if wishes.pairs > 1 and used.fits and used.size > _LARGE_KERNEL and wishes.workers > 1:
             used.build(lambda bands, fill: threads.run(bands, fill, wishes.workers))
-        return {"gibbs": gibbs, "block_gibbs": block_gibbs}
+        alone = wishes.workers if wishes.pairs == 1 else 1
+        return {"gibbs": gibbs, "block_gibbs": block_gibbs, "workers": alone}
 
     def needs_matrix(self, task: Prepared) -> bool:
         """Not on large grids."""
         return not has_plan(task.ground.as_grid, self.lam)
 
+    def is_on_clouds(self, task: Prepared, rows: int, columns: int) -> bool:
+        """Where points are many and most of them have mass."""
+        points = task.ground.as_points
+        return points is not None and is_dense_cloud(points, self.lam, rows, columns)
+
     def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
-        """One pair; on a large grid on all bins."""
+        """One pair; on a large grid on all bins, between large clouds with costs on the fly."""
+        points = task.ground.as_points
+        if points is not None:
+            rows, columns = np.flatnonzero(r), np.flatnonzero(c)
+            if not self.is_on_clouds(task, rows.size, columns.size):
+                return solve_on_part(task, r, c)
+            r, c = in_double(r)[rows], in_double(c)[columns]
+            return solve_on_clouds(task, points, rows, r, columns, c), rows, columns
         grid = task.ground.as_grid
         if grid is None or self.needs_matrix(task):
             return Member.solve_pair(self, task, r, c)
