@@ -24,6 +24,7 @@ from __future__ import annotations
 from typing import Any
 
 from sinkdist.kernels.exponential import CEILING, FLOOR
+from sinkdist.kernels.log_sums import NONE
 from sinkdist.kernels.pair import LARGEST, SMALLEST
 from sinkdist.solution.certificates import many_pairs
 from sinkdist.solvers.arrays import stabilised
@@ -342,3 +343,30 @@ def log_sums(C: Array, lam: float, L: Array, wanted: Array) -> Array:
     top = xp.max(terms, axis=2, keepdims=True)
     sums = xp.log(xp.sum(xp.exp(terms - top), axis=2)) + top[:, :, 0]
     return xp.where(wanted > 0.0, sums, 0.0)
+
+
+def move_columns(
+    log_v: Array, sums: Array, B: Array, log_B: Array, histogram: Array, omega: Array
+) -> Array:
+    """``omega`` times as far towards exact columns, on bins with mass; ``NONE`` elsewhere."""
+    xp = _namespace(log_v)
+    b, log_b = xp.take(B, histogram, axis=0), xp.take(log_B, histogram, axis=0)
+    w = xp.astype(omega, log_v.dtype)[:, None]
+    return xp.where(b > 0, log_v + w * (log_b - log_v - sums), NONE)
+
+
+def column_errors(sums: Array, log_v: Array, B: Array, histogram: Array) -> Array:
+    """The L1 error of ``exp(sums + log_v)`` on bins with mass."""
+    xp = _namespace(log_v)
+    b = xp.take(B, histogram, axis=0)
+    return xp.sum(xp.where(b > 0, xp.abs(xp.exp(sums + log_v) - b), 0.0), axis=1)
+
+
+def move_rows(
+    log_u: Array, row_log: Array, mean: Array, old_z: Array, z: Array, owner: Array, omega: Array
+) -> Array:
+    """From ``z``: differences from the last one, relaxed towards exact rows."""
+    xp = _namespace(log_u)
+    mean, old_z, z = (xp.take(x, owner, axis=0) for x in (mean, old_z, z))
+    w = xp.astype(xp.take(omega, owner), log_u.dtype)[:, None]
+    return z + (1.0 - w) * (log_u - old_z) + w * (mean - row_log)

@@ -177,7 +177,7 @@ def test_pairwise_of_two_families(command, family):
         (("--lam", 2, "--solver", "plain"), {"solver": "plain"}),
         (("--lam", 2, "--dtype", "float32"), {"dtype": "float32"}),
         (("--lam", 2, "--coincidence"), {"coincidence": True}),
-        (("--lam", 2, "--workers", 1, "--memory", "4GB"), {}),
+        (("--lam", 2, "--workers", 1, "--memory", "16GB"), {}),
     ],
 )
 def test_pairwise_options(command, family, given, options):

@@ -128,7 +128,7 @@ def solve(
     R, C = read_families(r, c, ("r", "c"), problem)
     count = threads.count(workers)
     if progress is False and _is_one_pair(R, C):
-        return _solution_of_one(problem, R, C, count)
+        return _solution_of_one(problem, R, C, threads.count_for_one(workers))
     task = problem.member.prepare(problem, Wishes(True, pairs=max(R.n, C.n), workers=count))
     answers = matched(task, R, C, count, progress)
     warn(Tally.of(answers.status, answers.error), problem.stopping)
@@ -184,9 +184,10 @@ def distance(
     problem = read_problem(r, c, ground, options)
     R, C = read_families(r, c, ("r", "c"), problem)
     count = threads.count(workers)
-    wishes = Wishes(pairs=max(R.n, C.n), workers=count)
+    alone = progress is False and _is_one_pair(R, C)
+    wishes = Wishes(pairs=max(R.n, C.n), workers=threads.count_for_one(workers) if alone else count)
     task = problem.member.prepare(problem, wishes)
-    if progress is False and _is_one_pair(R, C):
+    if alone:
         outcome, _, _ = solve_interruptibly(task, R.rows[0], C.rows[0])
         _warn_of_one(outcome, problem.stopping)
         return 0.0 if coincidence and coincide(R, C)[0] else outcome.value

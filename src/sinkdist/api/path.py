@@ -18,6 +18,7 @@ from sinkdist.pairs.report import warn
 from sinkdist.problem.options import Options
 from sinkdist.problem.problem import Problem
 from sinkdist.problem.strength import is_relative, relative_lam
+from sinkdist.scale import threads
 from sinkdist.scale.tally import Tally
 from sinkdist.solution.plans import on_all_bins
 from sinkdist.solution.solution import Solution
@@ -87,8 +88,8 @@ def path(
         if not family.is_vector:
             raise InputError(f"'{name}' must be one histogram. Got a family of {family.n}.")
     rising, place = np.unique(strengths, return_inverse=True)
-    asked, stop = problem.stopping, Stop()
-    solved = beside_main(lambda: _solve_along(problem, rising.tolist(), R, C, stop), stop)
+    asked, stop, workers = problem.stopping, Stop(), threads.count_for_one(None)
+    solved = beside_main(lambda: _solve_along(problem, rising.tolist(), R, C, stop, workers), stop)
     outcomes = [outcome for outcome, _, _ in solved]
     warn(
         Tally.of(np.array([x.status for x in outcomes]), np.array([x.error for x in outcomes])),
@@ -109,7 +110,12 @@ def path(
 
 
 def _solve_along(
-    problem: Problem, lams: list[float], R: Histograms, C: Histograms, stop: Stop
+    problem: Problem,
+    lams: list[float],
+    R: Histograms,
+    C: Histograms,
+    stop: Stop,
+    workers: int,
 ) -> list[Solved]:
     """A pair at each of the rising ``lams``: one after another on a large grid, else by a climb."""
     asked = problem.stopping
@@ -120,7 +126,7 @@ def _solve_along(
     rows, columns = R.support(0), C.support(0)
     costs = problem.ground.block(rows, columns)
     a, b = R.dense(slice(0, 1))[0][rows], C.dense(slice(0, 1))[0][columns]
-    outcomes = solve_along(costs, lams, a, b, asked.tol, asked.max_iter, stop)
+    outcomes = solve_along(costs, lams, a, b, asked.tol, asked.max_iter, stop, workers)
     for outcome in outcomes:
         if outcome.plan is not None:
             outcome.plan = outcome.plan.placed(rows, columns, (R.d, C.d))

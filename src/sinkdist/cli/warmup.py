@@ -100,15 +100,29 @@ def _search(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
 
     import sinkdist as sd
 
-    few = np.random.default_rng(0).dirichlet(np.ones(X.shape[1]), 60).astype(X.dtype)
-    few *= np.partition(few, -9, axis=1)[:, -9:-8] <= few  # many enough that some are left over
+    many = np.random.default_rng(0).dirichlet(np.ones(X.shape[1]), 200).astype(X.dtype)
+    few = many * (np.partition(many, -9, axis=1)[:, -9:-8] <= many)
     few /= few.sum(axis=1, keepdims=True)
-    for rows in (X, csr_array(few)):
-        sd.neighbors(rows[:2], rows, ground=M, k=2, lam=float("inf"), workers=1)
-    sd.neighbors(X[:2], X, ground=M, k=2, alpha=0.1, workers=1)
+    # Of many enough that some are left over when planes are known, under a metric and without one.
+    for queries, costs in ((1, M), (2, M), (1, M * M)):
+        some, rows = csr_array(few[:queries]), csr_array(few)
+        sd.neighbors(some, rows, ground=costs, lam=float("inf"), workers=1)
+    sd.neighbors(X[:2], X, ground=M, k=2, lam=float("inf"), workers=1)
+    sd.neighbors(many[:1], many[:40], ground=M, k=1, alpha=0.1, workers=1)
     pixels = np.random.default_rng(0).dirichlet(np.ones(16), 1000).astype(X.dtype)
     pixels /= pixels.sum(axis=1, keepdims=True)
     sd.neighbors(pixels[:1], pixels, ground=sd.Ground.grid(4, 4), k=1, lam=float("inf"), workers=1)
+
+
+def _large_pair(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
+    """One pair that two threads share."""
+    import numpy as np
+
+    import sinkdist as sd
+
+    bins = np.random.default_rng(0).uniform(size=(720, 2))
+    r, c = (np.resize(x.astype(float) + 1e-3, len(bins)) for x in X[:2])
+    sd.distance(r / r.sum(), c / c.sum(), sd.Ground.points(bins), lam=9.0, workers=2)
 
 
 def _large_grids(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
@@ -136,6 +150,7 @@ CALLS: dict[str, Call] = {
     "grounds and classic distances": _grounds,
     "barycentres": _means,
     "nearest neighbours": _search,
+    "a large pair": _large_pair,
     "large grids": _large_grids,
 }
 

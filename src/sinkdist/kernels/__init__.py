@@ -12,4 +12,5 @@ block        the elementwise halves of sweeps over a block of pairs
 binwise      sums over bins for all pairs of two blocks of histograms
 triangles    all triangles of a square cost matrix
 grid/        lines of pixels, one axis at a time
+cloud/       costs between points on the fly
 """

@@ -57,6 +57,10 @@ class Solver(Protocol):
     def symmetric(self) -> bool:
         """Whether a histogram against itself is tried by the symmetric fixed point before that."""
 
+    @property
+    def accelerated(self) -> bool:
+        """Whether large pairs are tried by accelerated sweeps before all else."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:

@@ -22,7 +22,7 @@ from sinkdist.errors import InputError, InputTypeError
 from sinkdist.interrupts import Stop, is_main_thread, run_beside
 from sinkdist.wording import option
 
-__all__ = ["count", "run", "single_blas_thread"]
+__all__ = ["count", "count_for_one", "run", "single_blas_thread"]
 
 T = TypeVar("T")
 
@@ -44,6 +44,19 @@ def count(workers: Any) -> int:
             "The {} option must be at least 1. Got {} instead.", option("workers"), workers
         )
     return int(workers)
+
+
+def count_for_one(workers: Any) -> int:
+    """The same for work on a single pair: None is one thread where pairs run beside one another.
+
+    That is on a thread that is not the main one, as in thread pools and Dask tasks, and in a
+    process that another one has started, as joblib does.
+    """
+    if workers is not None:
+        return count(workers)
+    children = sys.modules.get("multiprocessing.process")
+    beside = children is not None and children.parent_process() is not None
+    return 1 if beside or not is_main_thread() else count(None)
 
 
 def run(

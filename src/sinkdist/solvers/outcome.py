@@ -17,10 +17,10 @@ __all__ = ["RAN", "Answers", "Outcome", "potential"]
 #: What `Solution.solver` may say; `Answers.solver` holds the index. New names go to the end.
 RAN = (
     "plain", "relaxed", "newton", "log", "algorithm1", "constrained", "simplex", "line",
-    "independence", "none", "tree", "cycle", "star", "uniform", "symmetric",
+    "independence", "none", "tree", "cycle", "star", "uniform", "symmetric", "accelerated",
 )  # fmt: skip
 PLAIN, RELAXED, NEWTON, LOG, ALGORITHM1, CONSTRAINED, SIMPLEX, LINE, INDEPENDENCE, NONE = range(10)
-TREE, CYCLE, STAR, UNIFORM, SYMMETRIC = range(10, 15)
+TREE, CYCLE, STAR, UNIFORM, SYMMETRIC, ACCELERATED = range(10, 16)
 
 #: The status of a pair by how its loop ended.
 STATUS_OF = {

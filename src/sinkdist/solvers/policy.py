@@ -18,12 +18,13 @@ from sinkdist.kernels.pair import LARGEST, SMALLEST
 from sinkdist.problem.problem import SINGLE
 
 __all__ = [
-    "AIM", "CG_LIMIT", "CG_LOOK", "CROWDED", "FAILURES", "FARTHEST", "FARTHEST_ARRAYS", "GENTLE",
-    "GROWTH", "LARGEST", "LOOK", "LOOSE_SEARCH", "LOOSE_START", "MODERATE", "NEAR", "NEWTON_AFTER",
-    "NEWTON_ATTEMPTS", "NEWTON_LIMIT", "NEWTON_STRIDE", "NEWTON_TOL", "PATIENCE",
-    "PATIENCE_ARRAYS", "ROUNDING_OF_DIVERGENCES", "SAFE_EXPONENT", "SAFE_EXPONENT_ARRAYS",
-    "SINGLE", "SLOWEST", "SMALLEST", "STUCK", "SYMMETRY", "TRIALS", "TRIALS_ARRAYS", "TRIES",
-    "TRUSTED", "safe_exponent",
+    "ACCELERATED_ENTRIES", "ACCELERATED_SWEEPS", "AIM", "CG_LIMIT", "CG_LOOK", "CROWDED",
+    "FAILURES", "FARTHEST", "FARTHEST_ARRAYS", "GENTLE", "GROWTH", "LARGEST", "LOOK",
+    "LOOSE_SEARCH", "LOOSE_START", "MODERATE", "NEAR", "NEWTON_AFTER", "NEWTON_ATTEMPTS",
+    "NEWTON_LIMIT", "NEWTON_STRIDE", "NEWTON_TOL", "PATIENCE", "PATIENCE_ARRAYS",
+    "ROUNDING_OF_DIVERGENCES", "SAFE_EXPONENT", "SAFE_EXPONENT_ARRAYS", "SHARED_ENTRIES", "SINGLE",
+    "SLOWEST", "SMALLEST", "STUCK", "SYMMETRY", "TRIALS", "TRIALS_ARRAYS", "TRIES", "TRUSTED",
+    "safe_exponent",
 ]  # fmt: skip
 
 # -------------------------------------------------------------------- range of floats
@@ -48,6 +49,14 @@ PATIENCE_ARRAYS = 2000
 LOOK = 8  #: sweeps on arrays from one look at the errors to the next: a look waits for the device
 FAILURES = 8  #: looks without progress after which a pair on arrays has stalled
 STUCK = 1e-3  #: above this error, sweeps without progress are crossing a plateau
+
+# -------------------------------------------------------------------- large pairs
+
+#: Entries of a pair's kernel, between bins with mass, from which its sweeps are accelerated; and
+#: from which threads share them, where there is only this pair to solve.
+ACCELERATED_ENTRIES = 50_000
+SHARED_ENTRIES = 490_000
+ACCELERATED_SWEEPS = 150.0  #: more than so many are left to Newton's method
 
 # -------------------------------------------------------------------- the log domain
 

@@ -32,6 +32,8 @@ class Solver:
         What takes the pairs that scaling hands over.
     symmetric : bool
         Whether a histogram against itself is tried by the symmetric fixed point before that.
+    accelerated : bool
+        Whether large pairs are tried by accelerated sweeps before all else.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Solver:
     patience: float | None
     fallback: str
     symmetric: bool = False
+    accelerated: bool = False
 
 
 SOLVERS = {
@@ -50,6 +53,7 @@ SOLVERS = {
             40.0,
             "newton",
             symmetric=True,
+            accelerated=True,
         ),
         Solver("plain", "Sinkhorn's sweeps and nothing else", PLAIN, "log"),
         Solver("relaxed", "over-relaxed sweeps with safeguards", FOREVER, "log"),

@@ -55,12 +55,11 @@ def algorithm1_log(
     lam = min(lam, _LARGEST / max(float(M.max()), 1.0 / _LARGEST))
     f, g = np.full(r.size, math.log(r.size) / lam), np.zeros(c.size)
     row = np.empty(c.size)
-    bits = row.view(np.int64)
     for _ in range(iterations):
         stop.check()
-        log_column_update(M, lam, c, f, g, row, bits, -1.0)
-        log_row_update(M, lam, r, f, g, row, bits)
-    log_column_update(M, lam, c, f, g, row, bits, -1.0)
+        log_column_update(M, lam, c, f, g, row, -1.0)
+        log_row_update(M, lam, r, f, g, row)
+    log_column_update(M, lam, c, f, g, row, -1.0)
     return f, g
 
 

@@ -16,6 +16,7 @@ from sinkdist.kernels.compiled import Array
 from sinkdist.solution.plans import ScaledPlan, entropic_plan, is_blurred, value_and_error
 from sinkdist.solution.status import Status
 from sinkdist.solvers.bins import all_bins, in_double, union
+from sinkdist.solvers.compiled.accelerated import is_accelerated
 from sinkdist.solvers.compiled.algorithm1 import algorithm1_block
 from sinkdist.solvers.compiled.pair import fall_back, is_hopeless, may_be_hopeless
 from sinkdist.solvers.compiled.products import scale_block
@@ -73,11 +74,13 @@ def _to_tolerance(
 ) -> Iterable[int]:
     """Scaling where it promises something, then the fallback; pairs too long for one call."""
     act = np.full(len(C), HANDED_OVER)
+    if gibbs.dtype == np.float64:  # float32 is for blocks
+        act[np.broadcast_to(is_accelerated(task, sizes), len(C))] = LONG
     if task.solver.patience is not None:
-        worth = np.arange(len(C))
-        if may_be_hopeless(task):
+        worth = np.flatnonzero(act != LONG)
+        if worth.size and may_be_hopeless(task):
             means = np.einsum("kj,kj->k", C, task.ground.mean_costs(R))
-            worth = np.flatnonzero(~np.asarray(is_hopeless(task, means)))
+            worth = worth[~np.asarray(is_hopeless(task, means))[worth]]
         if worth.size:
             left = R if len(R) == 1 else R[worth]
             act[worth] = _scale(

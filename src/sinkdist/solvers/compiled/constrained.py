@@ -14,15 +14,16 @@ import numpy as np
 
 from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
-from sinkdist.kernels.pair import mean_cost
+from sinkdist.kernels.pair import mean_cost, plan_cost
 from sinkdist.solution import certificates as bounds
 from sinkdist.solution.plans import ScaledPlan, SparsePlan, entropic_plan, is_blurred
 from sinkdist.solvers.compiled.exact import exact_pair
-from sinkdist.solvers.compiled.ladder import climb
+from sinkdist.solvers.compiled.ladder import ContinuationResult, climb
 from sinkdist.solvers.compiled.lam_policy import BEYOND, VACUOUS, next_lam, unstuck
 from sinkdist.solvers.compiled.lam_search import Searches, entropy
 from sinkdist.solvers.compiled.log import plan_of
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, RUNNING
+from sinkdist.solvers.compiled.symmetric import MOST_SWEEPS, is_against_itself, symmetric_pair
 from sinkdist.solvers.exact_result import Exact
 from sinkdist.solvers.policy import AIM, FARTHEST, GROWTH
 
@@ -68,7 +69,7 @@ def constrained_pair(
 
     ``below`` is a bound on the exact distance from below, where its plan has been tried already.
     """
-    made, inner, bracket, exact = 0, tol, None, None
+    made, inner, bracket, exact, own = 0, tol, None, None, is_against_itself(M, r, c)
     if certify and alpha >= NEARLY * min(entropy(r), entropy(c)):
         exact = exact_pair(M, r, c, metric=False, stop=stop, within=tol)
         if (found := _if_inside(exact, r, c, alpha, made)) is not None:
@@ -77,7 +78,7 @@ def constrained_pair(
     for _ in range(5):
         most = max_iter - made
         if below > -np.inf:  # if it takes long at a large lam, ladders take less
-            most = min(most, max(SOME, max_iter // 2))
+            most = min(most, SOME if own else max(SOME, max_iter // 2))
         lam, value, error, reads, act, f, g = _constrain_one(
             M, r, c, alpha, below, inner, most, stop
         )
@@ -167,11 +168,11 @@ def _by_climbing(
     satisfied by another optimal plan than the one the simplex found.
     """
     low, high = (0.0, 0.0, mean_cost(M, r, c), 0.0), (np.inf, np.inf, 0.0, np.inf)
-    there, top, streak = low, float(M.max()), 0
+    there, top, streak, own = low, float(M.max()), 0, is_against_itself(M, r, c)
     best = (exact, low[2] * (1.0 + 3.0 * bounds.rounding_of(r.size + c.size)))
     while True:
         finest = max(0.2 * tol * max(exact, tol * low[2]) / top, 1e-13)
-        end = climb(M, lam, r, c, finest, max(1, max_iter - made), stop)
+        end = _solve_at(M, lam, r, c, finest, max(1, max_iter - made), stop, own=own)
         made += end.n_iter
         phi = lam * float(end.f @ r + end.g @ c) + entropy(r) + entropy(c)
         P = entropic_plan(M, lam, end.f, end.g) if end.plan is None else end.plan.dense(M, lam)
@@ -199,3 +200,19 @@ def _by_climbing(
             lam = next_lam(there, here, aim, low, high)
             lam = unstuck(lam, here[0], low[0], high[0], streak) if low[0] > 0.0 else lam
         there = here
+
+
+def _solve_at(
+    M: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int, stop: Stop, *, own: bool
+) -> ContinuationResult:
+    """One lam: by the symmetric fixed point for a histogram against itself, else by a ladder."""
+    if own:
+        with np.errstate(over="ignore"):
+            K = np.exp(-lam * M)
+        u, v, error, made = symmetric_pair(K, r, tol, min(MOST_SWEEPS, max_iter), stop)
+        if error <= tol:
+            f, g = np.log(u) / lam, np.log(v) / lam
+            plan = ScaledPlan(np.zeros(r.size), np.zeros(c.size), u, v)
+            kept = plan if is_blurred(lam, f, g, tol) else None
+            return ContinuationResult(f, g, plan_cost(K, M, u, v), error, made, CONVERGED, kept)
+    return climb(M, lam, r, c, tol, max_iter, stop)

@@ -50,9 +50,19 @@ class ContinuationResult(NamedTuple):
 
 
 def climb(
-    M: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int, stop: Stop
-) -> ContinuationResult:
-    """Solve one pair at ``lam``; costs ``M`` and marginals hold positive mass only."""
+    M: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int, stop: Stop,
+    start: tuple[Array, Array] | None = None,
+) -> ContinuationResult:  # fmt: skip
+    """Solve one pair at ``lam``; costs ``M`` and marginals hold positive mass only.
+
+    ``start`` holds potentials near the solution: no rung is needed if Newton's method ends there.
+    """
+    if start is not None:
+        K = np.empty(M.shape)
+        end = _rung(M, K, lam, r, c, *start, tol, max_iter, stop)
+        if end.act == CONVERGED or end.n_iter >= max_iter:
+            return _as_returned(end, M, M, lam, r, c, tol)
+        max_iter -= end.n_iter
     costs = _without_outliers(M, lam, r, c)
     end = _as_returned(_climb(costs, lam, r, c, tol, max_iter, stop), M, costs, lam, r, c, tol)
     if costs is not M and end.act != CONVERGED and end.n_iter < max_iter:  # an outlier is needed
@@ -96,8 +106,7 @@ def _climb(
 ) -> ContinuationResult:
     """Climb to ``lam``; costs that no plan can use are clipped already."""
     mean = mean_cost(M, r, c)
-    height = min(max(lam * mean, 1e-300), 1e300)
-    rungs = max(0, math.ceil(math.log(height / FIRST) / math.log(RATIO)))
+    rungs = rungs_to(lam * mean)
     f, g = np.zeros(r.size), np.zeros(c.size)
     if max_iter < FEW * (rungs + 1):  # too few reads to climb: sweep, which is better than nothing
         made, error = log_sweeps(M, lam, r, c, f, g, tol, max_iter, stop)
@@ -116,7 +125,7 @@ def _climb(
             break
         f, g = end.f, end.g
         if rung > 0:
-            f, g, before = (*_extrapolated(f, g, before, here, RATIO * here), (f, g, here))
+            f, g, before = (*extrapolated(f, g, before, here, RATIO * here), (f, g, here))
     return end._replace(n_iter=n_iter)
 
 
@@ -130,7 +139,7 @@ def climb_through(
     for lam in lams:
         end = None
         if last is not None and lam <= 2.0 * RATIO * last[2]:
-            f, g = _extrapolated(last[0], last[1], before, last[2], lam)
+            f, g = extrapolated(last[0], last[1], before, last[2], lam)
             costs = _without_outliers(M, lam, r, c)
             end = _rung(costs, K, lam, r, c, f, g, tol, max_iter, stop)
             end = _as_returned(end, M, costs, lam, r, c, tol)
@@ -140,7 +149,13 @@ def climb_through(
         yield end
 
 
-def _extrapolated(
+def rungs_to(height: float) -> int:
+    """The rungs below lam, by lam times the mean cost."""
+    height = min(max(height, 1e-300), 1e300)
+    return max(0, math.ceil(math.log(height / FIRST) / math.log(RATIO)))
+
+
+def extrapolated(
     f: Array, g: Array, before: tuple[Array, Array, float] | None, here: float, there: float
 ) -> tuple[Array, Array]:
     """Potentials at the next rung: linear in ``1 / lam`` through the last two."""
@@ -166,7 +181,7 @@ def _rung(
     control = np.empty(newton.FIELDS)
     newton.begin(control)
     while True:
-        stabilised_kernel(M, lam, f, g, K, K.view(np.int64))
+        stabilised_kernel(M, lam, f, g, K)
         u, v, act, error, made = _newton_on(K, r, c, control, tol, allowance - reads, stop)
         reads += made
         new_f, new_g = np.empty(r.size), np.empty(c.size)

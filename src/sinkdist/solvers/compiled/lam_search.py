@@ -28,7 +28,7 @@ from sinkdist.kernels.compiled import (
 )
 from sinkdist.kernels.exponential import stabilised_kernel
 from sinkdist.kernels.pair import gather, mean_cost, plan_cost
-from sinkdist.kernels.views import bits_of, matrix_in
+from sinkdist.kernels.views import matrix_in
 from sinkdist.kernels.work_space import aligned, kept
 from sinkdist.solvers.compiled import newton, relaxation
 from sinkdist.solvers.compiled.lam_policy import (
@@ -220,7 +220,7 @@ def _sweep(
         u[i] = 1.0
     for j in range(c.size):
         v[j] = 1.0
-    stabilised_kernel(M, search[LAM], f, g, K, bits_of(K))
+    stabilised_kernel(M, search[LAM], f, g, K)
     state, allowance = search[WAITING + 1 :], max(1, max_iter - int(search[READS]))
     begin(state)
     sweeps = min(4 * int(PATIENCE), allowance)

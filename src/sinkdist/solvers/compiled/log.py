@@ -30,16 +30,15 @@ def log_sweeps(
     is the columns'.
     """
     row = np.empty(M.shape[1])
-    bits = row.view(np.int64)
     error = np.inf
     for sweep in range(1, sweeps + 1):
         stop.check()
-        log_row_update(M, lam, r, f, g, row, bits)
-        error = log_column_update(M, lam, c, f, g, row, bits, tol)
+        log_row_update(M, lam, r, f, g, row)
+        error = log_column_update(M, lam, c, f, g, row, tol)
         if error <= tol:
             return sweep, error
-    log_row_update(M, lam, r, f, g, row, bits)
-    return sweeps, log_column_update(M, lam, c, f, g, row, bits, np.inf)
+    log_row_update(M, lam, r, f, g, row)
+    return sweeps, log_column_update(M, lam, c, f, g, row, np.inf)
 
 
 def plan_of(
@@ -53,7 +52,7 @@ def plan_of(
     if not is_blurred(lam, f, g, tol):
         return None, *value_and_error(entropic_plan(M, lam, f, g), M, r, c)
     K = np.empty(M.shape)
-    stabilised_kernel(M, lam, f, g, K, K.view(np.int64))
+    stabilised_kernel(M, lam, f, g, K)
     u, v, acc = np.empty(r.size), np.ones(c.size), np.empty(c.size)
     for left in range(_FEW if resweep else 1, 0, -1):
         if not (row_pass(K, r, v, u, acc) and acc.min() > 0.0):

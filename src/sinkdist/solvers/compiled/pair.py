@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from sinkdist.ground.gibbs import Gibbs
 from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
 from sinkdist.kernels.pair import mean_cost, plan_cost
+from sinkdist.scale import threads
 from sinkdist.solution.plans import ScaledPlan, SparsePlan, is_blurred, value_and_error
+from sinkdist.solvers.compiled.accelerated import (
+    Reached,
+    accelerated,
+    accelerated_path,
+    is_accelerated,
+    may_be_accelerated,
+)
 from sinkdist.solvers.compiled.algorithm1 import (
     algorithm1_log,
     algorithm1_pair,
@@ -27,7 +36,11 @@ from sinkdist.solvers.compiled.relaxation import (
     THETA2,
 )
 from sinkdist.solvers.compiled.scaling import rows_exact, scale_pair
-from sinkdist.solvers.compiled.symmetric import MOST_SWEEPS, symmetric_pair
+from sinkdist.solvers.compiled.symmetric import (
+    MOST_SWEEPS,
+    is_against_itself,
+    symmetric_pair,
+)
 from sinkdist.solvers.outcome import (
     ALGORITHM1,
     LOG,
@@ -38,6 +51,7 @@ from sinkdist.solvers.outcome import (
     SYMMETRIC,
     Outcome,
 )
+from sinkdist.solvers.policy import SHARED_ENTRIES
 from sinkdist.solvers.prepared import Prepared
 
 __all__ = ["fall_back", "fixed", "is_hopeless", "may_be_hopeless", "solve_along", "to_tolerance"]
@@ -47,15 +61,29 @@ EASY = 30.0  #: lam times the largest cost below which that is not even asked
 READ_AT_ONCE = 5e7  #: kernel entries read in one compiled call, so that Ctrl-C is answered
 
 
-def fall_back(task: Prepared, costs: Array, r: Array, c: Array, made: int) -> Outcome:
-    """What scaling hands over after ``made`` sweeps: Newton on a ladder, or log-domain sweeps."""
+def _of_large(task: Prepared, costs: Array, r: Array, c: Array, whole: bool) -> Outcome:
+    """Accelerated sweeps; where they are given up, Newton's method, from there or on its ladder."""
+    end = accelerated(task, costs, r, c, whole)
+    if not isinstance(end, Reached):
+        return fall_back(task, costs, r, c, 0) if end is None else end
+    return fall_back(task, costs, r, c, end.n_iter, end.start)
+
+
+def fall_back(
+    task: Prepared, costs: Array, r: Array, c: Array, made: int,
+    start: tuple[Array, Array] | None = None,
+) -> Outcome:  # fmt: skip
+    """What sweeps hand over after ``made`` of them: Newton on a ladder, or log-domain sweeps.
+
+    ``start`` holds potentials near the solution, where they are known.
+    """
     lam, tol, allowance = task.member.lam, task.tol, max(1, task.max_iter - made)
     if is_lost(costs, lam, r, c):
         outcome = at_the_limit(costs, lam, r, c, tol, task.stop)
         if outcome.status == STATUS_CONVERGED:
             outcome.n_iter += made
             return outcome
-    if task.solver.symmetric and _is_symmetric(costs, r, c):
+    if task.solver.symmetric and is_against_itself(costs, r, c):
         with np.errstate(over="ignore"):
             K = np.exp(-lam * costs)
         u, v, off, few = symmetric_pair(K, r, tol, min(MOST_SWEEPS, allowance), task.stop)
@@ -63,7 +91,7 @@ def fall_back(task: Prepared, costs: Array, r: Array, c: Array, made: int) -> Ou
         if off <= tol:
             return _outcome(task, K, costs, u, v, off, made, STATUS_CONVERGED, SYMMETRIC)
     if task.solver.fallback == "newton":
-        end = climb(costs, lam, r, c, tol, allowance, task.stop)
+        end = climb(costs, lam, r, c, tol, allowance, task.stop, start)
         outcome = _climbed(end, lam)
     else:
         f, g = np.zeros(r.size), np.zeros(c.size)
@@ -75,21 +103,32 @@ def fall_back(task: Prepared, costs: Array, r: Array, c: Array, made: int) -> Ou
     return reconsidered(outcome, costs, r, c, tol, task.stop)
 
 
-def _is_symmetric(costs: Array, r: Array, c: Array) -> bool:
-    """Whether a pair is a histogram against itself, and staying is free."""
-    if r.size != c.size or r[0] != c[0] or not np.array_equal(r, c):  # the cheapest test first
-        return False
-    return not costs.diagonal().any() and np.array_equal(costs, costs.T)
-
-
 def solve_along(
-    costs: Array, lams: list[float], r: Array, c: Array, tol: float, max_iter: int, stop: Stop
-) -> list[Outcome]:
+    costs: Array, lams: list[float], r: Array, c: Array, tol: float, max_iter: int, stop: Stop,
+    workers: int = 1,
+) -> list[Outcome]:  # fmt: skip
     """One pair on bins with mass at each of the rising ``lams``, which help one another."""
-    found = []
-    for lam, end in zip(lams, climb_through(costs, lams, r, c, tol, max_iter, stop), strict=True):
-        found.append(reconsidered(_climbed(end, lam), costs, r, c, tol, stop))
-    return found
+    if may_be_accelerated(costs.size, max_iter):
+        found = accelerated_path(costs, lams, r, c, tol, max_iter, stop, workers)
+        return [
+            _climbed_on(end, costs, lam, r, c, tol, max_iter, stop)
+            if isinstance(end, Reached) else end
+            for lam, end in zip(lams, found, strict=True)
+        ]  # fmt: skip
+    ends = zip(lams, climb_through(costs, lams, r, c, tol, max_iter, stop), strict=True)
+    return [reconsidered(_climbed(end, lam), costs, r, c, tol, stop) for lam, end in ends]
+
+
+def _climbed_on(
+    reached: Reached, costs: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int,
+    stop: Stop,
+) -> Outcome:  # fmt: skip
+    """One pair by Newton's method, from where sweeps were given up."""
+    allowance = max(1, max_iter - reached.n_iter)
+    end = climb(costs, lam, r, c, tol, allowance, stop, reached.start)
+    outcome = _climbed(end, lam)
+    outcome.n_iter += reached.n_iter
+    return reconsidered(outcome, costs, r, c, tol, stop)
 
 
 def _climbed(end: ContinuationResult, lam: float) -> Outcome:
@@ -117,15 +156,24 @@ def to_tolerance(
     """Scaling where it promises something, then the fallback."""
     gibbs, patience, made = task.gibbs, task.solver.patience, 0
     assert gibbs is not None
+    if is_accelerated(task, costs.size) and not is_against_itself(costs, r, c):
+        return _of_large(task, costs, r, c, rows is None and columns is None)
     tried = gibbs.fits and patience is not None
     if tried and may_be_hopeless(task):
         tried = not is_hopeless(task, mean_cost(costs, r, c))
     if tried and patience is not None:
-        kernel = gibbs.on(rows, columns)
+        kernel = _kernel(task, gibbs, rows, columns)
         outcome, made = _scaled(task, patience, kernel, costs, r, c)
         if outcome is not None:
             return outcome
     return fall_back(task, costs, r, c, made)
+
+
+def _kernel(task: Prepared, gibbs: Gibbs, rows: Array | None, columns: Array | None) -> Array:
+    """The block of the kernel between some bins; a large kernel is built on threads."""
+    if task.workers > 1 and gibbs.size >= SHARED_ENTRIES:
+        gibbs.build(lambda bands, fill: threads.run(bands, fill, task.workers))
+    return gibbs.on(rows, columns)
 
 
 def _scaled(
@@ -171,7 +219,7 @@ def fixed(
     """Algorithm 1; in the log domain where the kernel or a scaling is not representable."""
     gibbs, steps, lam = task.gibbs, task.iterations, task.member.lam
     assert gibbs is not None and steps is not None
-    K = gibbs.on(rows, columns) if gibbs.fits else None
+    K = _kernel(task, gibbs, rows, columns) if gibbs.fits else None
     scalings = None if K is None else algorithm1_pair(K, r, c, steps, task.stop)
     if K is not None and scalings is not None:
         u, v = scalings

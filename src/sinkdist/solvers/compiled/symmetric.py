@@ -17,7 +17,9 @@ from sinkdist.interrupts import Stop
 from sinkdist.kernels.compiled import Array
 from sinkdist.kernels.pair import row_pass
 
-__all__ = ["MOST_SWEEPS", "SymmetricScalings", "symmetric_block", "symmetric_pair"]
+__all__ = [
+    "MOST_SWEEPS", "SymmetricScalings", "is_against_itself", "symmetric_block", "symmetric_pair",
+]  # fmt: skip
 
 #: Enough for every positive semi-definite kernel and tolerance; other kernels may need more than
 #: they are worth, and such histograms are solved as ordinary pairs.
@@ -41,6 +43,13 @@ class SymmetricScalings:
     U: Array
     mass: Array
     error: Array
+
+
+def is_against_itself(costs: Array, r: Array, c: Array) -> bool:
+    """Whether a pair is a histogram against itself, and staying is free."""
+    if r.size != c.size or r[0] != c[0] or not np.array_equal(r, c):  # the cheapest test first
+        return False
+    return not costs.diagonal().any() and np.array_equal(costs, costs.T)
 
 
 def symmetric_block(K: Array, R: Array, tol: float, sweeps: int = MOST_SWEEPS) -> SymmetricScalings:
