@@ -127,7 +127,8 @@ def test_progress_is_written_on_request(capsys):
         ({"n_init": 0}, "'n_init' option must be at least 1"),
         ({"max_rounds": 0}, "'max_rounds' option must be at least 1"),
         ({"batch_size": 0}, "'batch_size' option must be at least 1"),
-        ({"lam": np.inf}, "need entropy: the 'lam' option must be positive and finite"),
+        ({"lam": np.inf, "center_lam": np.inf}, "need entropy"),
+        ({"center_lam": 5.0}, "center_lam"),
         ({"ground": np.triu(np.ones((BINS, BINS)))}, "symmetric"),
     ],
     ids=str,
@@ -137,3 +138,29 @@ def test_errors(options, message):
         TransportKMeans(**{"n_clusters": 3, "ground": GROUND, "lam": LAM, **options}).fit(
             bumps()[0]
         )
+
+
+@pytest.mark.parametrize("options", [{"lam": np.inf}, {"alpha": 0.5}], ids=str)
+def test_the_nearest_centre_is_searched_for_under_distances(options, monkeypatch):
+    """Labels and inertia are those of all distances to the centres that were found."""
+    import sinkdist.learn.kmeans as module
+
+    calls = []
+    search = module.neighbors
+    monkeypatch.setattr(
+        module, "neighbors", lambda *a, **k: (calls.append(k["k"]), search(*a, **k))[1]
+    )
+    rng, ground = np.random.default_rng(0), sd.Ground.grid(6)
+    X = np.concatenate([rng.dirichlet([8, 4, 1, 1, 1, 1], 8), rng.dirichlet([1, 1, 1, 1, 4, 8], 8)])
+    found = TransportKMeans(2, ground, random_state=0, **options).fit(X)
+    assert calls and set(calls) == {1}
+    D = sd.pairwise(X, found.cluster_centers_, ground=ground, **options)
+    np.testing.assert_array_equal(found.labels_, D.argmin(axis=1))
+    assert found.inertia_ == pytest.approx(D.min(axis=1).sum(), rel=1e-6)
+    np.testing.assert_allclose(found.transform(X), D, rtol=1e-6, atol=1e-9)
+    assert len(set(found.labels_[:8])) == len(set(found.labels_[8:])) == 1
+
+
+def test_a_divergence_has_centres_of_its_own_lam():
+    with pytest.raises(sd.InputError, match="center_lam"):
+        TransportKMeans(2, lam=3.0, center_lam=5.0).fit(np.eye(4))

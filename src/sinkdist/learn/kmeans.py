@@ -1,7 +1,10 @@
-"""`TransportKMeans`: clusters around barycentres, under the Sinkhorn divergence.
+"""`TransportKMeans`: clusters around barycentres, under the Sinkhorn divergence or a distance.
 
-Lloyd's two steps: rows go to the nearest centre (`pairwise`), centres become the barycentres of
-their rows (`barycenter`, all clusters in one call). Both lower the same sum of divergences.
+Lloyd's two steps: rows go to the nearest centre, centres become the barycentres of their rows
+(`barycenter`, all clusters in one call). Under a divergence, rows are compared with all centres
+(`pairwise`), and both steps lower the same sum. Under the exact distance and `alpha` the nearest
+centre is searched for (`neighbors`, proven); barycentres are then those of a divergence, and a
+round that does not lower the sum is the last.
 """
 
 from __future__ import annotations
@@ -17,7 +20,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sinkdist.api.barycenter import barycenter
+from sinkdist.api.neighbors import neighbors
 from sinkdist.api.pairs import pairwise
+from sinkdist.errors import InputError
 from sinkdist.inputs.histograms import working_dtype
 from sinkdist.inputs.rows import Rows
 from sinkdist.learn.counts import check_clusters, whole
@@ -25,6 +30,7 @@ from sinkdist.learn.distance_spec import TRANSPORT, spec_of
 from sinkdist.learn.estimator import TransportEstimator
 from sinkdist.learn.seeding import draw_centers
 from sinkdist.problem.options import Options
+from sinkdist.wording import option
 
 __all__ = ["TransportKMeans"]
 
@@ -61,7 +67,8 @@ class TransportKMeans(
 ):
     """Clusters of histograms around barycentres, by Lloyd's algorithm.
 
-    What is minimised is the sum of Sinkhorn divergences of rows to the centre of their cluster.
+    What is minimised is the sum of Sinkhorn divergences of rows to the centre of their cluster;
+    with `alpha`, or ``lam=inf``, that of distances, as far as barycentres of divergences do.
 
     Parameters
     ----------
@@ -70,7 +77,13 @@ class TransportKMeans(
     ground : Ground or array_like, optional
         Symmetric costs between bins; by default bins lie on a line, one apart.
     lam, reg : float, optional
-        The strength of the entropy; by default lam is 9 over the median cost.
+        The strength of the entropy; by default lam is 9 over the median cost. ``inf`` is the exact
+        distance.
+    alpha : float, optional
+        The paper's metric instead.
+    center_lam : float, optional
+        Of the barycentres, where `alpha` or the exact distance is asked for: 20 over the median
+        cost by default. Otherwise they have the lam of the divergence.
     tol, max_iter
         As for `solve` and `barycenter`.
     n_init : int
@@ -116,7 +129,6 @@ class TransportKMeans(
 
     distance = TRANSPORT
     coincidence = False
-    alpha = None
     iterations = None
 
     def __init__(
@@ -126,6 +138,8 @@ class TransportKMeans(
         *,
         lam: float | str | None = None,
         reg: float | None = None,
+        alpha: float | None = None,
+        center_lam: float | str | None = None,
         tol: float | None = None,
         max_iter: int | None = None,
         n_init: int = 1,
@@ -141,6 +155,8 @@ class TransportKMeans(
         self.ground = ground
         self.lam = lam
         self.reg = reg
+        self.alpha = alpha
+        self.center_lam = center_lam
         self.tol = tol
         self.max_iter = max_iter
         self.n_init = n_init
@@ -229,26 +245,51 @@ class TransportKMeans(
         """Check what decides divergences and barycentres."""
         self._dtype = working_dtype(X, dtype=self.dtype)
         options = Options(
-            lam=self.lam, reg=self.reg, tol=self.tol, max_iter=self.max_iter, workers=self.workers
-        )
+            lam=self.lam, reg=self.reg, alpha=self.alpha, tol=self.tol, max_iter=self.max_iter,
+            workers=self.workers,
+        )  # fmt: skip
         spec = spec_of(TRANSPORT, self.ground, options, X.shape[1], self._dtype)
         assert spec.problem is not None
-        self.ground_, self._lam = spec.problem.ground, float(spec.problem.member.lam)
+        self.ground_, member = spec.problem.ground, spec.problem.member
+        self._searches = not member.has_kernel
+        if self._searches:
+            self._strength = {"lam": member.lam} if self.alpha is None else {"alpha": self.alpha}
+            self._center_lam: Any = "20/median" if self.center_lam is None else self.center_lam
+        elif self.center_lam is not None:
+            raise InputError(
+                "The {} option is for alpha and the exact distance: a divergence has centres of "
+                "its own lam. Leave it out.",
+                option("center_lam"),
+            )
+        else:
+            self._strength, self._center_lam = {"lam": member.lam}, float(member.lam)
         self._tol = spec.problem.stopping.tol
         self._loose = max(self._tol, _LOOSE)
 
     def _divergences(self, rows: Rows, centers: Array, tol: float) -> Array:
-        """Divergences of rows to centres; what rounding makes negative is 0."""
+        """Divergences or distances of rows to centres; what rounding makes negative is 0."""
         D = pairwise(
-            rows, centers, ground=self.ground_, lam=self._lam, tol=tol, max_iter=self.max_iter,
-            dtype=self._dtype, debiased=True, workers=self.workers,
+            rows, centers, ground=self.ground_, **self._strength, tol=tol, max_iter=self.max_iter,
+            dtype=self._dtype, debiased=not self._searches, workers=self.workers,
         )  # fmt: skip
         return np.asarray(np.maximum(D, 0.0))
+
+    def _assigned(self, rows: Rows, centers: Array, tol: float) -> Array:
+        """The same, with inf for centres that a search has proven not to be the nearest."""
+        if not self._searches:
+            return self._divergences(rows, centers, tol)
+        found = neighbors(
+            rows, centers, ground=self.ground_, k=1, **self._strength, tol=self._tol,
+            max_iter=self.max_iter, workers=self.workers,
+        )  # fmt: skip
+        D = np.full((int(rows.shape[0]), len(centers)), np.inf)
+        np.put_along_axis(D, found.indices, found.distances, axis=1)
+        return D
 
     def _barycenters(self, rows: Rows, weights: Array, tol: float) -> Array:
         """Barycentres under the same divergence; single precision is enough on the way."""
         found = barycenter(
-            rows, ground=self.ground_, weights=weights, lam=self._lam, tol=tol,
+            rows, ground=self.ground_, weights=weights, lam=self._center_lam, tol=tol,
             max_iter=self.max_iter, dtype="float32" if tol >= _LOOSE else self._dtype,
             normalize=True, workers=self.workers,
         ).astype(np.float64)  # fmt: skip
@@ -272,7 +313,7 @@ class TransportKMeans(
         while now.rounds < self.max_rounds:
             weights = _memberships(now.D, now.labels)
             centers = self._barycenters(rows, weights, self._loose)
-            D = self._divergences(rows, centers, self._loose)
+            D = self._assigned(rows, centers, self._loose)
             new = _Clusters(centers, D, now.rounds + 1)
             moved = int(np.count_nonzero(new.labels != now.labels))
             self._tell(new, moved)
@@ -286,7 +327,7 @@ class TransportKMeans(
     def _finished(self, rows: Rows, weights: Array, rounds: int) -> _Clusters:
         """The last centres and divergences, to the tolerance asked for."""
         centers = self._barycenters(rows, weights, self._tol)
-        return _Clusters(centers, self._divergences(rows, centers, self._tol), rounds)
+        return _Clusters(centers, self._assigned(rows, centers, self._tol), rounds)
 
     def _in_batches(self, rows: Rows, now: _Clusters, random: np.random.RandomState) -> _Clusters:
         """Some rows in every round; a centre moves less the more rows it has been given."""
@@ -295,7 +336,7 @@ class TransportKMeans(
         for number in range(1, self.max_rounds + 1):
             some = random.choice(int(rows.shape[0]), self.batch_size, replace=False)
             batch = _dense(rows, some)
-            D = self._divergences(batch, centers, self._loose)
+            D = self._assigned(batch, centers, self._loose)
             labels = D.argmin(axis=1)
             weights = np.zeros((k, k + len(some)))
             weights[np.arange(k), np.arange(k)] = seen
@@ -304,7 +345,7 @@ class TransportKMeans(
             centers = self._barycenters(together, weights, self._loose)
             seen = seen + np.bincount(labels, minlength=k)
             self._tell(_Clusters(centers, D, number), len(some))
-        D = self._divergences(rows, centers, self._tol)
+        D = self._assigned(rows, centers, self._tol)
         return _Clusters(centers, D, self.max_rounds)
 
     def _tell(self, clusters: _Clusters, moved: int) -> None:
