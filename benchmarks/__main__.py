@@ -1,4 +1,7 @@
-"""All comparisons in one run: prints the tables, and writes them as JSON and Markdown."""
+"""All comparisons in one run: prints the tables, and writes them as JSON and Markdown.
+
+What is measured is kept as it comes: the same command resumes a full run that was interrupted.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import argparse
 import dataclasses
 import datetime as dt
 import json
-from pathlib import Path
 from typing import Any
 
 from benchmarks import (
@@ -20,9 +22,9 @@ from benchmarks import (
     readme,
     startup,
 )
-from benchmarks.table import Row, Section, as_data, as_json, markdown
+from benchmarks.journal import RESULTS, Journal
+from benchmarks.table import Section, as_data, as_json, markdown, section_of
 
-RESULTS = Path(__file__).parent / "results"
 COMPARISONS = {
     "startup": startup.measure,
     "many_pairs": many_pairs.measure,
@@ -57,7 +59,6 @@ def renewed(report: dict[str, Any], sections: list[Section], commit: str, date: 
 
     The report is changed in place.
     """
-    names = {field.name for field in dataclasses.fields(Row)}
     for section in sections:
         when = f"Measured on {date} at commit {commit}, after the other tables."
         section = dataclasses.replace(section, remarks=(*section.remarks, when))
@@ -65,15 +66,15 @@ def renewed(report: dict[str, Any], sections: list[Section], commit: str, date: 
             as_data(section) if old["name"] == section.name else old for old in report["sections"]
         ]
     found = machine.Machine(**report["machine"])
-    everything = [
-        Section(
-            x["name"], x["title"], tuple(
-                Row(**{key: row[key] for key in names & row.keys()}) for row in x["rows"]
-            ), tuple(x["remarks"]),
-        )
-        for x in report["sections"]
-    ]  # fmt: skip
+    everything = [section_of(section) for section in report["sections"]]
     return as_markdown(found, everything, report["date"], report["quick"])
+
+
+def run(name: str, quick: bool, journal: Journal) -> Section:
+    """One comparison; what an unfinished run has measured of it is not measured again."""
+    if name == "one_pair":  # it takes more than an hour: each of its problems is kept
+        return one_pair.measure(quick, journal=journal)
+    return journal.section(name, lambda: COMPARISONS[name](quick))
 
 
 def main() -> None:
@@ -88,10 +89,16 @@ def main() -> None:
     unknown = set(asked.only) - set(COMPARISONS)
     if unknown:
         parser.error(f"no comparison is called {', '.join(sorted(unknown))}")
-    found = machine.measure()
+    stem = "quick" if asked.quick else "bench"
+    journal = Journal()
+    if not asked.only:
+        journal = Journal(RESULTS / f"{stem}.unfinished.json", machine.state(asked.quick))
+    found = machine.Machine(
+        **journal.data("the machine", lambda: dataclasses.asdict(machine.measure()))
+    )
     sections = [
-        measure(asked.quick)
-        for name, measure in COMPARISONS.items()
+        run(name, asked.quick, journal)
+        for name in COMPARISONS
         if not asked.only or name in asked.only
     ]
     date = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d")
@@ -104,10 +111,9 @@ def main() -> None:
             (RESULTS / "bench.json").write_text(json.dumps(report, indent=1) + "\n")
             readme.main()
         return
-    RESULTS.mkdir(exist_ok=True)
-    stem = "quick" if asked.quick else "bench"
     (RESULTS / f"{stem}.md").write_text(text)
     (RESULTS / f"{stem}.json").write_text(as_json(found, sections, date, asked.quick))
+    journal.close()
     if not asked.quick:
         readme.main()
 

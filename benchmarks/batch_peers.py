@@ -41,12 +41,37 @@ def torch_lines(
 
     def call(_: object) -> Any:
         K = torch.exp(-lam * cost)
-        u = torch.full_like(many, 1.0 / many.shape[1])
+        u = torch.full((len(many), len(rows)), 1.0 / len(rows), dtype=many.dtype, device=device)
         for _ in range(iterations):
             v = many / (u @ K)
             u = rows / (v @ K.T)
         v = many / (u @ K)
         return (u * (v @ (K * cost).T)).sum(1)
+
+    return call
+
+
+def torch_trimmed(
+    r: Floats, C: Floats, M: Floats, lam: float, iterations: int
+) -> Callable[[object], Any]:
+    """The same after dropping, by hand, the rows where r is zero."""
+    support = r > 0
+    return torch_lines(r[support], C, M[support], lam, iterations)
+
+
+def products(
+    r: Floats, C: Floats, M: Floats, lam: float, iterations: int
+) -> Callable[[object], Any]:
+    """The matrix products of these lines and nothing else."""
+    K = np.ascontiguousarray(np.exp(-lam * M[r > 0]))
+    short, long = np.ones((len(C), len(K)), K.dtype), np.ones((len(C), K.shape[1]), K.dtype)
+
+    def call(_: object) -> Any:
+        for _ in range(iterations + 1):
+            np.matmul(short, K, out=long)
+            np.matmul(long, K.T, out=short)
+            short.fill(1.0)
+        return short
 
     return call
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from benchmarks.timing import CORES, Contestant, race
 
+HERE = Path(__file__).parent
 PACKAGES = ("numpy", "scipy", "numba", "POT", "jax", "ott-jax", "torch", "regot", "scikit-learn")
 
 
@@ -110,10 +111,9 @@ def version(package: str) -> str:
 
 def commit() -> str:
     """The commit the tree is at, with a ``+`` where files have changed since."""
-    here = Path(__file__).parent
     try:
-        head = _git("rev-parse", "--short", "HEAD", cwd=here)
-        return head + ("+" if _git("status", "--porcelain", cwd=here) else "")
+        head = _git("rev-parse", "--short", "HEAD", cwd=HERE)
+        return head + ("+" if _git("status", "--porcelain", cwd=HERE) else "")
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
 
@@ -122,6 +122,17 @@ def _git(*words: str, cwd: Path) -> str:
     """What git prints."""
     done = subprocess.run(("git", *words), cwd=cwd, capture_output=True, text=True, check=True)
     return done.stdout.strip()
+
+
+def state(quick: bool) -> dict[str, str]:
+    """What figures belong to: what is measured, by what, with which packages, on what."""
+    try:
+        code = _git("rev-parse", "HEAD:src", cwd=HERE)
+        code += _git("status", "--porcelain", "--", "../src", cwd=HERE)
+    except (OSError, subprocess.CalledProcessError):
+        code = "unknown"
+    found = {"code": code, "processor": processor(), "quick": str(quick)}
+    return found | {package: version(package) for package in PACKAGES}
 
 
 def measure() -> Machine:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.gradient_peers import Batch, Derived
-from benchmarks.peers import Run
+from benchmarks.peers import Peer, Run
 from benchmarks.problems import Array, Pair
 
 NAME = "sinkdist"
@@ -51,6 +51,20 @@ def prepare(pair: Pair, tol: float) -> Run:
 
     call(sd.Ground(pair.M))
     return Run(call, lambda solution: np.asarray(solution.plan), fresh_ground(pair.M))
+
+
+def exact(pair: Pair, tol: float) -> Run:
+    """Prepare our own exact distance, which has no tolerance."""
+    sd = package()
+
+    def call(ground: Any) -> Any:
+        return sd.solve(pair.r, pair.c, ground, lam=float("inf"))
+
+    call(sd.Ground(pair.M))
+    return Run(call, lambda solution: np.asarray(solution.plan), fresh_ground(pair.M))
+
+
+EXACT = Peer("sinkdist (exact)", "sinkdist", "sinkdist", exact)
 
 
 def one_to_many(

@@ -82,6 +82,38 @@ def pot(method: str) -> Callable[[Pair, float], Run]:
     return prepare
 
 
+def pot_solve(pair: Pair, tol: float) -> Run:
+    """Prepare ``ot.solve``, POT's newer front; entropy as in ``ot.sinkhorn``."""
+    import ot
+
+    def call(_: object) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ot.solve(
+                pair.M, pair.r, pair.c, pair.reg,
+                reg_type="entropy", tol=tol, max_iter=MOST_ITERATIONS, grad="detach",
+            )  # fmt: skip
+
+    return Run(call, lambda result: np.asarray(result.plan))
+
+
+def pot_solve_batch(pair: Pair, tol: float) -> Run:
+    """Prepare ``ot.solve_batch`` on a batch of one problem; its costs are a matrix per problem."""
+    import ot
+
+    batch = [np.ascontiguousarray(array[None]) for array in (pair.M, pair.r, pair.c)]
+
+    def call(_: object) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ot.solve_batch(
+                batch[0], pair.reg, *batch[1:],
+                tol=tol, max_iter=MOST_ITERATIONS, grad="detach",
+            )  # fmt: skip
+
+    return Run(call, lambda result: np.asarray(result.plan)[0])
+
+
 def regot(solver: str) -> Callable[[Pair, float], Run]:
     """Prepare one of regot's solvers; its tol is the L2 norm of the dual gradient."""
 
@@ -155,6 +187,8 @@ EMD = Peer("POT emd (exact)", "POT", "ot", exact)
 PEERS: tuple[Peer, ...] = (
     Peer("POT sinkhorn", "POT", "ot", pot("sinkhorn"), blas=True),
     Peer("POT sinkhorn_log", "POT", "ot", pot("sinkhorn_log")),
+    Peer("POT solve", "POT", "ot", pot_solve, blas=True),
+    Peer("POT solve_batch", "POT", "ot", pot_solve_batch),
     Peer("OTT (log)", "ott-jax", "ott", ott(log_domain=True)),
     Peer("OTT (kernel)", "ott-jax", "ott", ott(log_domain=False)),
     Peer("regot bcd", "regot", "regot", regot("bcd")),

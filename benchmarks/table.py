@@ -16,7 +16,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Row:
-    """One case against one opponent, in seconds; ``at_least`` when the opponent was stopped."""
+    """One case against one opponent, in seconds; ``at_least`` when the opponent was stopped.
+
+    ``median`` is a ratio without times of its own: the middle one of other rows.
+    """
 
     case: str
     against: str
@@ -26,16 +29,17 @@ class Row:
     at_least: bool = False
     note: str = ""
     wrong: str = ""
+    median: float | None = None
 
     @property
     def ratio(self) -> float | None:
         """How many times faster we are, where both times are known."""
-        return self.theirs / self.ours if self.ours and self.theirs else None
+        return self.theirs / self.ours if self.ours and self.theirs else self.median
 
     @property
     def passed(self) -> bool | None:
-        """Whether the target is met; None without a target or without our time."""
-        if self.target is None or self.ours is None:
+        """Whether the target is met; None without a target, or without our time or a median."""
+        if self.target is None or (self.ours is None and self.median is None):
             return None
         if self.wrong:
             return False
@@ -72,7 +76,7 @@ class Section:
 def seconds(value: float | None) -> str:
     """A duration in the unit that suits it."""
     if value is None:
-        return "-"
+        return ""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if value >= scale:
             return f"{_short(value / scale)} {unit}"
@@ -116,6 +120,13 @@ def as_data(section: Section) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def section_of(data: dict[str, Any]) -> Section:
+    """A comparison from its data."""
+    names = {field.name for field in dataclasses.fields(Row)}
+    rows = tuple(Row(**{key: row[key] for key in names & row.keys()}) for row in data["rows"])
+    return Section(data["name"], data["title"], rows, tuple(data["remarks"]))
+
+
 def as_json(found: Any, sections: list[Section], date: str, quick: bool) -> str:
     """Tables as data; ``found`` is the machine, a record."""
     report = {
@@ -132,7 +143,7 @@ def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def show(measure: Callable[[bool], Section]) -> None:
+def show(measure: Callable[..., Section]) -> None:
     """The command of one comparison: measure, print."""
     parser = argparse.ArgumentParser(description="Run one comparison and print its table.")
     parser.add_argument("--quick", action="store_true", help="fewer cases and turns")

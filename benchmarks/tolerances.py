@@ -22,6 +22,8 @@ FILE = Path(__file__).parent / "results" / "tolerances.json"
 SLOWER_WITH_STRENGTH = (
     "POT sinkhorn",
     "POT sinkhorn_log",
+    "POT solve",
+    "POT solve_batch",
     "OTT (log)",
     "OTT (kernel)",
     "regot bcd",
