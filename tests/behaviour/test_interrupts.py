@@ -65,6 +65,10 @@ CALLS = {
         "r, c, G = pair(64); sd.distance(r, c, G, lam=9, solver='log')",
         "sd.distance(r, c, G, lam=500, solver='log', tol=1e-300, max_iter=10**9)",
     ),
+    "sweeps of a large pair, shared by threads": (
+        "r, c, G = pair(2500); sd.distance(r, c, G, lam=9, workers=2)",
+        "sd.distance(r, c, G.forget(), lam=50 + rng.random(), workers=2)",
+    ),
     "Newton on a large pair": (
         "r, c, G = pair(1500); a, b, H = pair(300); sd.distance(a, b, H, lam=300)",
         "sd.distance(r, c, G, lam=300 + rng.random(), tol=1e-12)",
