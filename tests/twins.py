@@ -27,9 +27,9 @@ from sinkdist.kernels.exponential import CEILING, FLOOR
 from sinkdist.kernels.log_sums import NONE
 from sinkdist.kernels.pair import LARGEST, SMALLEST
 from sinkdist.solution.certificates import many_pairs
-from sinkdist.solvers.arrays import stabilised
 from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.linear import Coupling
+from sinkdist.solvers.arrays.operators import row_update
 from sinkdist.solvers.arrays.products import BatchedKernel, SharedKernel
 from sinkdist.solvers.arrays.sweeps import Scalings, sweeps
 
@@ -155,7 +155,7 @@ def log_row_update(M: Array, lam: float, r: Array, g: Array) -> Array:
     """``f_i = (log r_i - log sum_j exp(lam (g_j - M_ij))) / lam``."""
     xp = _namespace(M)
     lams = xp.full((1, 1), lam, dtype=M.dtype)
-    return stabilised.row_update(xp, M, lams, r[None, :], g[None, :])[1][0, :]
+    return row_update(xp, M, lams, r[None, :], g[None, :])[1][0, :]
 
 
 def log_column_update(
@@ -265,6 +265,29 @@ def sparsify(
     low = cut * xp.minimum(r[:, None], xp.minimum(c, v * acc)[None, :])
     P = xp.where(low < P, P, 0.0)
     return P * (r / xp.sum(P, axis=1))[:, None]
+
+
+def near_entries(
+    M: Array, lam: float, f: Array, g: Array, low_rows: Array, low_columns: Array
+) -> Array:
+    """``exp(lam (f_i + g_j - M_ij))`` where the exponent is above the lower of two limits, else 0.
+
+    Dense, where the compiled pass writes compressed rows; so do the two that follow.
+    """
+    xp = _namespace(M)
+    x = lam * (f[:, None] + g[None, :] - M)
+    near = x > xp.minimum(low_rows[:, None], low_columns[None, :])
+    return xp.where(near, xp.exp(x), 0.0)
+
+
+def near_row_pass(K: Array, r: Array, v: Array) -> tuple[Array, Array, Array]:
+    """`row_pass`."""
+    return row_pass(K, r, v)
+
+
+def large_part(K: Array, u: Array, v: Array, acc: Array, r: Array, c: Array, cut: float) -> Array:
+    """`sparsify`."""
+    return sparsify(K, u, v, acc, r, c, cut)
 
 
 def sparse_product(P: Array, r: Array, y: Array) -> Array:

@@ -14,7 +14,7 @@ import pytest
 from scipy.sparse.csgraph import shortest_path
 
 from sinkdist import kernels as passes
-from sinkdist.kernels import block, exponential, hessian, pair, triangles
+from sinkdist.kernels import block, exponential, hessian, near_entries, pair, triangles
 from sinkdist.solvers.compiled import relaxation, scaling
 from tests import twins
 from tests.kernels.comparison import twin
@@ -26,6 +26,8 @@ THROUGH_OTHERS = {
     "grid.averages.averages", "grid.averages.spread", "grid.averages.costs_of_moves",
     "grid.cityblock.recursive_log_sums", "grid.cityblock.recursive_averages",
     "grid.cityblock.recursive_spread", "grid.cityblock.costs_of_steps", "masses._exact_update",
+    "spanning_tree.heaviest_tree", "spanning_tree._hang", "spanning_tree.weigh_tree",
+    "spanning_tree.solve_by_tree", "spanning_tree._along_the_tree", "spanning_tree._laplacian",
 }  # fmt: skip
 
 #: Twins that are not called like their pass, because they do not work in place.
@@ -454,9 +456,7 @@ def test_sparse_passes(xp, dtype, shape, share):
     cut = share / max(shape)
     count, starts, columns, values = sparse_rows(p, cut)
     expected = twin(xp, "sparsify", p.K, p.u, p.v, p.K.T @ p.u, p.r, p.c, cut)
-    P = np.zeros(shape)
-    for i in range(shape[0]):
-        P[i, columns[starts[i] : starts[i + 1]]] = values[starts[i] : starts[i + 1]]
+    P = dense(shape, starts, columns, values)
     assert count == starts[-1] == np.count_nonzero(expected)
     np.testing.assert_array_equal(P > 0, expected > 0)
     same(P, expected)
@@ -485,6 +485,57 @@ def test_sparsify_says_when_the_entries_do_not_fit():
     assert sparse_rows(p, 0.0, room=5 * 67)[0] == 5 * 67
     assert sparse_rows(p, 0.0, room=5 * 67 - 1)[0] == -1
     assert sparse_rows(p, 0.0, room=0)[0] == -1
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, *sizes((3, 128), (2, 200))])
+@pytest.mark.parametrize("depth", [700.0, 6.0, 0.5], ids=["all", "some", "few"])
+def test_passes_over_near_entries(xp, shape, depth):
+    p, (m, n) = random_pair(shape), shape
+    f = (p.M - p.g).min(axis=1)  # the largest exponent of every row is 0
+    low = np.full(m, -depth), p.rng.uniform(-depth, 0.0, n)
+    near = (
+        np.full(m + 1, -1, np.int32),
+        np.full(m * n + n, -1, np.int32),
+        np.full(m * n + n, np.nan),
+    )
+    count = near_entries.near_entries(p.M, p.lam, f, p.g, *low, *near)
+    K = dense(shape, *near)
+    expected = twin(xp, "near_entries", p.M, p.lam, f, p.g, *low)
+    assert count == near[0][-1] == np.count_nonzero(expected)
+    same(K, expected, rtol=1e-12)
+
+    u, acc = np.full(m, np.nan), np.full(n, np.nan)
+    ok = near_entries.near_row_pass(*near, p.r, p.v, u, acc)
+    expected_u, expected_acc, expected_ok = twin(xp, "near_row_pass", K, p.r, p.v)
+    assert ok == expected_ok
+    same(u, expected_u)
+    same(acc, expected_acc)
+
+    part = np.full(m + 1, -1, np.int32), np.full(m * n, -1, np.int32), np.full(m * n, np.nan)
+    cut = 0.5 / max(shape)
+    count = near_entries.large_part(*near, u, p.v, acc, p.r, p.c, cut, *part)
+    expected = twin(xp, "large_part", K, u, p.v, acc, p.r, p.c, cut)
+    assert count == np.count_nonzero(expected) <= np.count_nonzero(K)
+    same(dense(shape, *part), expected)
+
+
+def dense(shape, starts, columns, values):
+    """A matrix from compressed rows."""
+    P = np.zeros(shape)
+    for i in range(shape[0]):
+        P[i, columns[starts[i] : starts[i + 1]]] = values[starts[i] : starts[i + 1]]
+    return P
+
+
+@pytest.mark.nojit
+def test_near_entries_say_when_they_do_not_fit():
+    p = random_pair((5, 67))
+    f = (p.M - p.g).min(axis=1)
+    for room, fits in ((5 * 67, True), (5 * 67 - 1, False), (0, False)):
+        near = np.empty(6, np.int32), np.empty(room, np.int32), np.empty(room)
+        low = np.full(5, -700.0), np.full(67, -700.0)
+        count = near_entries.near_entries(p.M, p.lam, f, p.g, *low, *near)
+        assert count == (5 * 67 if fits else -1)
 
 
 @pytest.mark.nojit

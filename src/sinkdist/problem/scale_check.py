@@ -49,10 +49,12 @@ def check_scale(lam: float, given: Any, ground: Ground) -> None:
         return
     if ground.as_grid is not None and lam * min(ground.as_grid.steps) <= _PIXEL:
         return  # on a large grid, a blur of about a pixel is far from the exact distance
+    if ground.max <= _SMALL:
+        return  # costs that the caller has scaled, or that are bounded: such a lam is meant
     if lam * ground.max <= MOST or lam * ground.median <= MOST:
         return
-    if ground.max <= _SMALL or abs(ground.median - 1.0) <= _UNIT:
-        return  # costs that the caller has scaled, or that are bounded: such a lam is meant
+    if abs(ground.median - 1.0) <= _UNIT:
+        return
     ground.know_unit()
     name = "lam" if given is not None else "1 / reg"
     warn_caller(

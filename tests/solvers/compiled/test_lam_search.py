@@ -61,7 +61,7 @@ def test_newton_goes_on_where_sweeps_have_come(tile, solves):
     """Its answer is a plan at the lam of the search, on the pair's own bins."""
     M, R, C = tile
     searched(M, R, C)
-    K, r, c, u, v, *_ = solves[0]
+    K, _, _, _, r, c, u, v, *_ = solves[0]
     assert K.shape == (r.size, c.size) == (u.size, v.size)
     assert r.min() > 0 and c.min() > 0
 

@@ -15,7 +15,9 @@ def run(p, tol=1e-12, reads=10_000.0, v=None, K=None):
     v = np.ones(p.c.size) if v is None else v
     newton.begin(control)
     scratch = newton.scratch_for(*p.K.shape)
-    act, error = newton.newton_pair(K, p.r, p.c, u, v, acc, control, tol, reads, *scratch)
+    act, error = newton.newton_pair(
+        K, *newton.NO_ENTRIES, p.r, p.c, u, v, acc, control, tol, reads, *scratch
+    )
     return act, error, u, v, control
 
 

@@ -16,6 +16,7 @@ from sinkdist.kernels.compiled import Array
 from sinkdist.kernels.pair import mean_cost
 from sinkdist.scale import threads
 from sinkdist.solution.plans import is_blurred
+from sinkdist.solvers.compiled.from_exact import is_nearly_exact
 from sinkdist.solvers.compiled.ladder import RATIO, extrapolated, rungs_to
 from sinkdist.solvers.compiled.large_pair import FINEST, WITHIN, Finished, LargePair
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, OVERFLOW, RUNNING
@@ -60,14 +61,14 @@ def may_be_accelerated(entries: int | Array, max_iter: int) -> bool | Array:
 def accelerated(
     task: Prepared, costs: Array, r: Array, c: Array, whole: bool
 ) -> Outcome | Reached | None:
-    """One pair on bins with mass; None where lam is not one for float32.
+    """One pair on bins with mass; None where lam is not one for float32, or another way is short.
 
     ``whole`` says that these are all bins of the ground, whose kernel may be there already.
     """
     lam, rungs = task.member.lam, 0
     if lam * task.ground.max > GENTLE:
         mean = mean_cost(costs, r, c)
-        if not lam * mean <= STEEPEST:
+        if not lam * mean <= STEEPEST or is_nearly_exact(lam * mean, costs.size, task.max_iter):
             return None
         rungs = rungs_to(lam * mean)
     # A kernel that the ground keeps would lie beside that of Newton's method, which follows.

@@ -20,6 +20,7 @@ from sinkdist.kernels.exponential import stabilised_kernel
 from sinkdist.kernels.pair import mean_cost, plan_cost, row_pass
 from sinkdist.solution.plans import ScaledPlan, entropic_plan, is_blurred, value_and_error
 from sinkdist.solvers.compiled import newton
+from sinkdist.solvers.compiled.from_exact import from_exact, is_nearly_exact
 from sinkdist.solvers.compiled.log import log_sweeps, plan_of
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, OVERFLOW, RUNNING
 from sinkdist.solvers.policy import LOOSE_START, TRUSTED
@@ -51,11 +52,12 @@ class ContinuationResult(NamedTuple):
 
 def climb(
     M: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int, stop: Stop,
-    start: tuple[Array, Array] | None = None,
+    start: tuple[Array, Array] | None = None, workers: int = 1,
 ) -> ContinuationResult:  # fmt: skip
     """Solve one pair at ``lam``; costs ``M`` and marginals hold positive mass only.
 
     ``start`` holds potentials near the solution: no rung is needed if Newton's method ends there.
+    Nor is one where lam is so large that the exact distance is near (`from_exact`).
     """
     if start is not None:
         K = np.empty(M.shape)
@@ -64,10 +66,12 @@ def climb(
             return _as_returned(end, M, M, lam, r, c, tol)
         max_iter -= end.n_iter
     costs = _without_outliers(M, lam, r, c)
-    end = _as_returned(_climb(costs, lam, r, c, tol, max_iter, stop), M, costs, lam, r, c, tol)
+    end = _climb(costs, lam, r, c, tol, max_iter, stop, workers)
+    end = _as_returned(end, M, costs, lam, r, c, tol)
     if costs is not M and end.act != CONVERGED and end.n_iter < max_iter:  # an outlier is needed
         rest = max_iter - end.n_iter
-        again = _as_returned(_climb(M, lam, r, c, tol, rest, stop), M, M, lam, r, c, tol)
+        again = _climb(M, lam, r, c, tol, rest, stop, workers)
+        again = _as_returned(again, M, M, lam, r, c, tol)
         end = again if again.error < end.error else end
     return end
 
@@ -102,10 +106,17 @@ def _as_returned(
 
 
 def _climb(
-    M: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int, stop: Stop
+    M: Array, lam: float, r: Array, c: Array, tol: float, max_iter: int, stop: Stop, workers: int
 ) -> ContinuationResult:
-    """Climb to ``lam``; costs that no plan can use are clipped already."""
+    """Climb to ``lam``, or come from beyond; costs that no plan can use are clipped already."""
     mean = mean_cost(M, r, c)
+    if is_nearly_exact(lam * mean, M.size, max_iter):
+        begun = from_exact(M, lam, r, c, tol, max_iter, stop, workers)
+        if begun is not None:
+            found, reads = begun
+            return ContinuationResult(
+                found.f, found.g, found.value, found.error, reads, CONVERGED, found.plan
+            )
     rungs = rungs_to(lam * mean)
     f, g = np.zeros(r.size), np.zeros(c.size)
     if max_iter < FEW * (rungs + 1):  # too few reads to climb: sweep, which is better than nothing
@@ -257,6 +268,8 @@ def _newton_on(
     while True:
         stop.check()
         until = float(min(control[newton.READS] + at_once, allowance))
-        act, error = newton.newton_pair(K, r, c, u, v, acc, control, tol, until, *scratch)
+        act, error = newton.newton_pair(
+            K, *newton.NO_ENTRIES, r, c, u, v, acc, control, tol, until, *scratch
+        )
         if act != RUNNING or control[newton.READS] >= allowance or newton.needs_absorption(v):
             return u, v, act, error, PLAIN_SWEEPS + int(control[newton.READS])

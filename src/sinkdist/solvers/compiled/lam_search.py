@@ -117,8 +117,8 @@ class Searches:
         newton.begin(control)
         most = min(NEWTON_READS, max(1.0, max_iter - search[READS]) - search[MADE])
         search[ACT], search[ERROR] = newton.newton_pair(
-            blocks[: m * n].reshape(m, n), r, c, u, v, acc, control, search[INNER], most,
-            *newton.scratch_for(m, n),
+            blocks[: m * n].reshape(m, n), *newton.NO_ENTRIES, r, c, u, v, acc, control,
+            search[INNER], most, *newton.scratch_for(m, n),
         )  # fmt: skip
         search[MADE] += control[newton.READS]
 

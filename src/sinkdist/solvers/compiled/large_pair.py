@@ -102,6 +102,7 @@ class LargePair:
     def finish(self, lam: float) -> Finished:
         """The plan of the potentials in float64, its rows made exact."""
         f, g = self.potentials
+        self.arrays.strength[LAM] = lam
         value = lead(FINISH, *self.arrays)
         self.made += 1
         error = float(np.abs(self.columns[ACC] - self.columns[C]).sum())

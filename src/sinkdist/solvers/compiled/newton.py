@@ -2,7 +2,8 @@
 
 Each step reads the kernel twice: once for the value and gradient (a row pass), once to copy the
 entries of ``P`` that matter. The linear system is solved by preconditioned conjugate gradients on
-that sparse copy, or on the dense kernel where ``P`` is not sparse. A trust region in the maximum
+that sparse copy, or on the dense kernel where ``P`` is not sparse. The kernel may itself come in
+compressed rows (`kernels.near_entries`). A trust region in the maximum
 norm of ``log v`` keeps steps honest: the dual is exponential in directions that hardly carry mass,
 where a Newton step overshoots while all others are right, so steps are clipped bin by bin.
 """
@@ -31,20 +32,25 @@ from sinkdist.kernels.hessian import (
     sparse_product,
     sparsify,
 )
+from sinkdist.kernels.near_entries import large_part, near_row_pass
 from sinkdist.kernels.pair import row_pass
+from sinkdist.kernels.spanning_tree import heaviest_tree, solve_by_tree, weigh_tree
 from sinkdist.kernels.views import matrix_in
 from sinkdist.kernels.work_space import kept
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, OVERFLOW, RUNNING
 
 # A pair's control numbers; READS counts reads of the dense kernel, the unit of `n_iter`.
-RADIUS, DAMPING, READS = range(3)
-FIELDS = 3
+# TREE says whether near entries are solved by a tree, BY_DIAGONAL how many steps it took without.
+RADIUS, DAMPING, READS, TREE, BY_DIAGONAL = range(5)
+FIELDS = 5
+UNTRIED, TAKEN, GIVEN_UP = 0.0, 1.0, 2.0  #: a tree
 
 CUT = 1e-2  #: entries of P below this part of an even share are left out of the Hessian
 DENSE = 0.06  #: density above which the dense kernel is the faster Hessian
 FORCING = 0.1  #: the linear system's relative accuracy, tightened near the solution
 FAR = 1e80  #: scalings beyond this, or below its inverse, are absorbed into the potentials
 CG_STEPS = 300
+MANY_STEPS = 20  #: from which a tree is tried instead of the diagonal
 REFUSALS = 12
 DAMPED = 1e-2  #: how much of the diagonal is added at first
 NARROWEST, WIDEST = 1.0, 64.0  #: limits of the trust region
@@ -61,40 +67,57 @@ def begin(control: Array) -> None:
     """A fresh pair."""
     control[RADIUS] = 4.0
     control[DAMPING] = DAMPED
-    control[READS] = 0.0
+    control[READS] = control[TREE] = control[BY_DIAGONAL] = 0.0
+
+
+#: In place of a kernel in compressed rows, or of one that is a matrix.
+NO_ENTRIES = np.empty(0, np.int32), np.empty(0, np.int32), np.empty(0)
+NO_MATRIX = np.empty((0, 0))
 
 
 @kept
-def scratch_for(m: int, n: int) -> tuple[Array, Array]:
-    """Work space of `newton_pair` for pairs of up to so many bins: numbers and indices."""
-    room = int(DENSE * m * n) + n
+def scratch_for(m: int, n: int, entries: int = 0) -> tuple[Array, Array]:
+    """Work space of `newton_pair` for pairs of so many bins: numbers and indices.
+
+    ``entries`` is how many compressed rows have.
+    """
+    room = max(int(DENSE * m * n) + n, entries)
     return np.empty(OVER_COLUMNS * n + OVER_ROWS * m + room), np.empty(m + 1 + room, np.int32)
 
 
 @shared(
-    MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, FLOAT, FLOAT, VECTOR, SHORT_INTEGERS
-)
+    MATRIX, SHORT_INTEGERS, SHORT_INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR,
+    FLOAT, FLOAT, VECTOR, SHORT_INTEGERS,
+)  # fmt: skip
 def newton_pair(
-    K: Array, r: Array, c: Array, u: Array, v: Array, acc: Array, control: Array,
-    tol: float, reads: float, numbers: Array, indices: Array,
+    K: Array, near: Array, near_columns: Array, near_values: Array, r: Array, c: Array, u: Array,
+    v: Array, acc: Array, control: Array, tol: float, reads: float, numbers: Array, indices: Array,
 ) -> tuple[int, float]:  # fmt: skip
     """Newton until ``READS`` reaches ``reads``; how the pair stands and the columns' L1 error.
 
-    On return the rows of ``diag(u) K diag(v)`` are exact. HANDED_OVER means that no step was an
-    improvement; RUNNING may also mean that the scalings have gone `far`. The last two are
-    `scratch_for` the pair.
+    The kernel is ``K``, or the compressed rows ``near...`` where ``K`` is `NO_MATRIX`. On return
+    the rows of ``diag(u) K diag(v)`` are exact. HANDED_OVER means that no step was an improvement;
+    RUNNING may also mean that the scalings have gone `far`. The last two are `scratch_for` the
+    pair.
     """
     one_version()
-    m, n = K.shape
-    at, room = OVER_COLUMNS * n + OVER_ROWS * m, int(DENSE * m * n) + n
+    m, n = r.size, c.size
+    at = OVER_COLUMNS * n + OVER_ROWS * m
+    room = indices.size - (m + 1)
+    is_near = K.shape[0] == 0
     W, S = matrix_in(numbers, OVER_COLUMNS, n), matrix_in(numbers[OVER_COLUMNS * n :], OVER_ROWS, m)
     starts, columns = indices[: m + 1], indices[m + 1 : m + 1 + room]
     values = numbers[at : at + room]
     sparse, stepping, refused = m > 0, False, 0
+    tree = np.empty(4 * (m + n) if is_near else 0, np.int32)
+    weights = np.empty(m + n if is_near else 0)
     error, dual, gain, radius, longest = np.inf, 0.0, 0.0, control[RADIUS], 0.0
     while True:
         control[READS] += 1.0
-        ok = row_pass(K, r, v, u, acc)
+        if is_near:
+            ok = near_row_pass(near, near_columns, near_values, r, v, u, acc)
+        else:
+            ok = row_pass(K, r, v, u, acc)
         if not ok and not stepping:
             return OVERFLOW, np.inf
         before = dual
@@ -125,16 +148,22 @@ def newton_pair(
             W[V_BEFORE, j], W[ACC_BEFORE, j] = v[j], acc[j]
         control[READS] += 1.0
         damping = control[DAMPING]
-        if sparse:
-            cut = CUT / max(m, n)
-            sparse = sparsify(K, u, v, acc, r, c, cut, starts, columns, values) >= 0
-        _diagonals(K, r, u, v, acc, W, S, starts, columns, values, damping, sparse)
         forcing = min(FORCING, math.sqrt(error))
-        taken = _conjugate_gradients(
-            K, r, v, W, S, starts, columns, values, damping, forcing, sparse
-        )
-        if not sparse:
-            control[READS] += taken
+        if is_near:
+            _solve_near(
+                K, near, near_columns, near_values, r, c, u, v, acc, control, W, S, starts, columns,
+                values, tree, weights, forcing,
+            )  # fmt: skip
+        else:
+            if sparse:
+                cut = CUT / max(m, n)
+                sparse = sparsify(K, u, v, acc, r, c, cut, starts, columns, values) >= 0
+            _diagonals(K, r, u, v, acc, W, S, starts, columns, values, damping, sparse)
+            taken = _conjugate_gradients(
+                K, r, v, W, S, starts, columns, values, damping, forcing, sparse
+            )
+            if not sparse:
+                control[READS] += taken
         radius, longest = control[RADIUS], _centre(c, W)
         gain = _step(v, W, radius)
         stepping, refused = True, 0
@@ -148,6 +177,41 @@ def needs_absorption(v: Array) -> bool:
         if v[j] > FAR or v[j] < 1.0 / FAR:
             return True
     return False
+
+
+@shared(
+    MATRIX, SHORT_INTEGERS, SHORT_INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR,
+    MATRIX, MATRIX, SHORT_INTEGERS, SHORT_INTEGERS, VECTOR, SHORT_INTEGERS, VECTOR, FLOAT,
+)  # fmt: skip
+def _solve_near(
+    K: Array, near: Array, near_columns: Array, near_values: Array, r: Array, c: Array, u: Array,
+    v: Array, acc: Array, control: Array, W: Array, S: Array, starts: Array, columns: Array,
+    values: Array, tree: Array, weights: Array, forcing: float,
+) -> None:  # fmt: skip
+    """Newton's step where the kernel comes in compressed rows: by the diagonal, or by a tree.
+
+    A tree is tried once the diagonal takes many steps, and kept while it takes fewer.
+    """
+    one_version()
+    cut, damping, sparse = CUT / max(r.size, c.size), control[DAMPING], r.size > 0
+    most = CG_STEPS + r.size - r.size  # a literal has a type of its own: a version of every callee
+    large_part(near, near_columns, near_values, u, v, acc, r, c, cut, starts, columns, values)
+    _diagonals(K, r, u, v, acc, W, S, starts, columns, values, damping, sparse)
+    if control[TREE] == UNTRIED and control[BY_DIAGONAL] > MANY_STEPS:
+        made = heaviest_tree(near, near_columns, near_values, u, v, tree)
+        control[TREE] = TAKEN if made else GIVEN_UP
+    if control[TREE] == TAKEN:
+        weigh_tree(near_columns, near_values, u, v, tree, weights)
+        taken = solve_by_tree(
+            starts, columns, values, r, W[SUMS], W[GRADIENT], weights, tree, forcing, most,
+            W[STEP],
+        )  # fmt: skip
+        if taken > control[BY_DIAGONAL]:
+            control[TREE] = GIVEN_UP
+    else:
+        control[BY_DIAGONAL] = _conjugate_gradients(
+            K, r, v, W, S, starts, columns, values, damping, forcing, sparse
+        )
 
 
 @part

@@ -91,7 +91,7 @@ def fall_back(
         if off <= tol:
             return _outcome(task, K, costs, u, v, off, made, STATUS_CONVERGED, SYMMETRIC)
     if task.solver.fallback == "newton":
-        end = climb(costs, lam, r, c, tol, allowance, task.stop, start)
+        end = climb(costs, lam, r, c, tol, allowance, task.stop, start, task.workers)
         outcome = _climbed(end, lam)
     else:
         f, g = np.zeros(r.size), np.zeros(c.size)

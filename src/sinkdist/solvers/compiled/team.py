@@ -129,8 +129,13 @@ class Helpers:
 @contextmanager
 def helped(arrays: Arrays) -> Iterator[Helpers]:
     """While inside, threads beside the caller's help where it leads."""
-    helpers = Helpers(int(arrays.team[WORKERS]) - 1)
-    helpers.start(arrays)
+    count = int(arrays.team[WORKERS]) - 1
+    helpers = Helpers(count)
+    if count > 0:
+        arrays.team[QUIT] = 1
+        assist(0, *arrays)  # does nothing: compiled here, not while others wait for a thread
+        arrays.team[QUIT] = 0
+        helpers.start(arrays)
     try:
         yield helpers
     finally:
