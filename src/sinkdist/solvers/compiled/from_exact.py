@@ -66,8 +66,8 @@ def from_exact(
     made, depth = 0, DEPTH - math.log(tol)
     with pair.helped():
         for _ in range(ATTEMPTS):
-            low = (height - depth for height in heights)
-            if near_entries(M, lam, f, g, *low, *near) < 0:
+            low_rows, low_columns = heights[0] - depth, heights[1] - depth
+            if near_entries(M, lam, f, g, low_rows, low_columns, *near) < 0:
                 return None
             scalings, reads = _newton_on(near, r, c, WITHIN * tol, max_iter - made, stop)
             made += reads + 2
