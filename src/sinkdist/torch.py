@@ -31,7 +31,8 @@ class SinkhornLoss(torch.nn.Module):
     ----------
     ground : Ground, tensor or array_like, shape (d, d)
         Costs between bins, symmetric if `debiased`. They are a buffer: they move with ``.to(...)``
-        and are part of the ``state_dict``.
+        and are part of the ``state_dict``. A grid that is too large for a matrix, under squared
+        Euclidean or cityblock distances, is kept as it is; the buffer is then None.
     lam : float or str
         The strength of the entropy, for costs of median 1: see ``Ground.scaled``. ``"9/median"`` is
         9 divided by the median cost.
@@ -62,7 +63,7 @@ class SinkhornLoss(torch.nn.Module):
     (1.745, [-0.2, -0.1, 0.0, 0.1, 0.2])
     """
 
-    costs: torch.Tensor
+    costs: torch.Tensor | None
 
     def __init__(
         self,
@@ -80,6 +81,7 @@ class SinkhornLoss(torch.nn.Module):
         super().__init__()
         check_reduction(reduction)
         costs, matrix = _costs(ground, dtype)
+        self.grid = costs if matrix is None else None
         self.lam = float(relative_lam(lam, lambda: costs.median))
         check_scale(self.lam, lam, costs)
         self.ignore_index = ignore_index
@@ -116,10 +118,15 @@ class SinkhornLoss(torch.nn.Module):
         if len(leading) > 1:
             prediction, target = (x.reshape(-1, x.shape[-1]) for x in (prediction, target))
         values: torch.Tensor = verb(
-            prediction, target.to(prediction.dtype), self.costs, lam=self.lam, tol=self.tol,
+            prediction, target.to(prediction.dtype), self._ground, lam=self.lam, tol=self.tol,
             max_iter=self.max_iter,
         )  # fmt: skip
         return self._reduced(values.reshape(leading), ignored)
+
+    @property
+    def _ground(self) -> Any:
+        """The buffer; or the grid that has none."""
+        return self.grid if self.costs is None else self.costs
 
     def _reduced(self, values: torch.Tensor, ignored: torch.Tensor | None) -> torch.Tensor:
         """The losses of a batch as the reduction wants them."""
@@ -134,7 +141,7 @@ class SinkhornLoss(torch.nn.Module):
 
     def extra_repr(self) -> str:
         """What stands between the brackets when it is printed."""
-        rows, columns = self.costs.shape
+        rows, columns = self._ground.shape
         return (
             f"{rows} x {columns}, lam={self.lam:g}, debiased={self.debiased}, "
             f"logits={self.logits}, reduction={self.reduction!r}"
@@ -147,13 +154,19 @@ def _check_bins(target: torch.Tensor, bins: int) -> None:
         check_bins(int(target.min()), int(target.max()), bins)
 
 
-def _costs(ground: Any, dtype: torch.dtype | None) -> tuple[Ground, torch.Tensor]:
-    """Costs, checked, and as a tensor; mirrored entries that differ by rounding are made equal."""
+def _costs(ground: Any, dtype: torch.dtype | None) -> tuple[Ground, torch.Tensor | None]:
+    """Costs, checked, and as a tensor; mirrored entries that differ by rounding are made equal.
+
+    None for a grid that is too large for a matrix and needs none.
+    """
     if isinstance(ground, torch.Tensor):
         checked = Ground(ground.detach().cpu().double().numpy())
         kept = ground.detach().clone()
         return checked, kept if dtype is None else kept.to(dtype)
     checked = Ground.of(ground)
+    grid = checked.as_grid
+    if grid is not None and grid.is_separable and not grid.has_matrix:
+        return checked, None
     matrix = torch.tensor(checked.matrix)
     if checked.is_symmetric:
         matrix = (matrix + matrix.T) / 2

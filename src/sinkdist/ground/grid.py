@@ -77,6 +77,16 @@ class GridCosts:
         return self.nbytes <= _LARGEST_MATRIX
 
     @property
+    def is_separable(self) -> bool:
+        """Whether costs are sums over axes, and so their kernels products over axes."""
+        return self.kind != "euclidean"
+
+    @property
+    def has_axes(self) -> bool:
+        """Whether a matrix between the pixels of every axis is made for those who ask for one."""
+        return 8 * max(self.sides) ** 2 <= _LARGEST_MATRIX
+
+    @property
     def kind(self) -> str:
         """The metric; where there is one axis only, Euclidean distances are cityblock ones."""
         one_axis = sum(side > 1 for side in self.sides) <= 1
@@ -195,6 +205,14 @@ class GridCosts:
         return InputError(
             f"A matrix of {d:,} x {d:,} {what} would take {size_text(self.nbytes)}, and is not "
             f"formed. {instead}."
+        )
+
+    def refusal_of_axes(self, instead: str) -> InputError:
+        """The error for those who ask for a matrix between the pixels of every axis."""
+        n = max(self.sides)
+        return InputError(
+            f"Products along an axis of {n:,} pixels take a matrix of {n:,} x {n:,} numbers, "
+            f"{size_text(8 * n * n)}, which is not formed: {instead}."
         )
 
     def __reduce__(self) -> Any:

@@ -412,10 +412,10 @@ def test_import_is_light():
 
 @pytest.mark.parametrize(
     "ground",
-    [sd.Ground.grid(96, 96, metric="sqeuclidean"), sd.Ground.points(np.eye(9216, 2))],
+    [sd.Ground.grid(96, 96), sd.Ground.points(np.eye(9216, 2))],
     ids=["grid", "points"],
 )
 def test_grounds_without_a_matrix_are_refused_in_one_sentence(xp, ground):
     r = xp(np.full(9216, 1 / 9216))
-    with pytest.raises(sd.InputError, match=r"is not formed. Such grounds are for NumPy arrays"):
+    with pytest.raises(sd.InputError, match=r"is not formed. [A-Z][a-z ]* are for NumPy arrays"):
         sd.distance(r, r, ground, lam=1e-3)

@@ -6,7 +6,7 @@ import pytest
 
 from sinkdist.solvers.adjoint.differentiate import gradients
 from sinkdist.solvers.arrays.control import Control
-from sinkdist.solvers.arrays.stabilised import Potentials
+from sinkdist.solvers.arrays.operators import Potentials
 from sinkdist.solvers.arrays.transport import BlockSpec, Domain, Parameters
 from tests import naive
 from tests.small_pairs import small_pair

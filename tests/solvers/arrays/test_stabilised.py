@@ -7,6 +7,7 @@ import pytest
 from sinkdist.solvers import policy
 from sinkdist.solvers.arrays import stabilised
 from sinkdist.solvers.arrays.control import Control
+from sinkdist.solvers.arrays.operators import MatrixCosts, plan
 from tests import naive
 from tests.problems import EXACT, sparse_histograms
 from tests.small_pairs import small_pair
@@ -19,10 +20,10 @@ def run(M, lam, first, second, *, tol=1e-10, max_iter=20_000, relax=True, doubli
     lam = xp.asarray(np.broadcast_to(np.array(lam, float).reshape(-1, 1), (len(second), 1)).copy())
     M, first, second = (xp.asarray(x) for x in (M, first, second))
     potentials, convergence = stabilised.to_tolerance(
-        xp, Control(), M, lam, first, second, tol, max_iter, relax, None,
+        xp, Control(), MatrixCosts(xp, M), lam, first, second, tol, max_iter, relax, None,
         xp.asarray(np.full(second.shape[0], float(doublings))),
     )  # fmt: skip
-    return np.asarray(stabilised.plan(xp, M, lam, potentials)), potentials, convergence
+    return np.asarray(plan(xp, M, lam, potentials)), potentials, convergence
 
 
 @pytest.mark.parametrize("relax", [True, False])
@@ -55,8 +56,8 @@ def test_closed_forms_beyond_the_kernels_range(name, L):
 def test_a_fixed_number_of_steps_is_algorithm_1(steps):
     lam = xp.asarray(np.full((5, 1), 6.0))
     M, r, c = (xp.asarray(x) for x in (P.M, R, C))
-    potentials = stabilised.fixed(xp, Control(), M, lam, r, c, steps)
-    plans = np.asarray(stabilised.plan(xp, M, lam, potentials))
+    potentials = stabilised.fixed(xp, Control(), MatrixCosts(xp, M), lam, r, c, steps)
+    plans = np.asarray(plan(xp, M, lam, potentials))
     for k in range(5):
         right = naive.algorithm1(P.M.tolist(), 6.0, R[k].tolist(), C[k].tolist(), steps)
         np.testing.assert_allclose(plans[k], right.P, atol=1e-13)

@@ -19,10 +19,13 @@ from sinkdist.problem.scale_check import check_scale
 from sinkdist.problem.stopping import Stopping
 from sinkdist.solution.reductions import Array
 from sinkdist.solvers import table
+from sinkdist.solvers.arrays.axes import Axes, operator_of
+from sinkdist.solvers.arrays.operators import CostOperator
 from sinkdist.solvers.arrays.transport import BlockSpec, Domain, Parameters
 from sinkdist.solvers.members import (
     Constrained,
     Exact,
+    Independent,
     Member,
     Penalised,
     Unbalanced,
@@ -53,6 +56,11 @@ class Call:
     known: bool  #: whether numbers can be looked at: not under `jit` and `vmap`
     #: Costs, and rows of matched pairs, in float64 as they were given.
     in_double: Callable[[], tuple[Array, Array, Array]]
+
+    @property
+    def operator(self) -> CostOperator:
+        """The costs as loops ask for them."""
+        return operator_of(self.context.xp, self.spec.axes, self.costs.array)
 
     @property
     def numbers(self) -> Parameters:
@@ -104,9 +112,10 @@ def read(
     )  # fmt: skip
     member = member_of(asked, masses.read(options.mass_penalty))
     member.check(stop.iterations, solver.name)
+    by_axes = isinstance(member, Penalised | Independent)
 
     def families(costs: Costs, dtype: np.dtype[Any]) -> list[Family]:
-        shape = costs.matrix.shape
+        shape = costs.shape
         one = first is second and shape[0] == shape[1]
         given = zip((first, second)[: 1 if one else 2], names, shape, strict=False)
         return [
@@ -124,14 +133,14 @@ def read(
         ]
 
     def in_double() -> tuple[Array, Array, Array]:
-        wide = reading.read_costs(context, ground, _DOUBLE)
+        wide = reading.read_costs(context, ground, _DOUBLE, by_axes)
         found = [
             family if known else reading.guarded(context, family)
             for family in families(wide, _DOUBLE)
         ]
-        return wide.matrix, *reading.matched(context, found[0], found[-1])
+        return wide.array, *reading.matched(context, found[0], found[-1])
 
-    costs = reading.read_costs(context, ground, dtype)
+    costs = reading.read_costs(context, ground, dtype, by_axes)
     if costs.ground is not None:
         check_scale(member.lam, options.lam, costs.ground)
     found = families(costs, dtype)
@@ -140,13 +149,26 @@ def read(
     )
     domain, wide = _domain(context, dtype, member, costs.largest, solver.name)
     if wide:
-        costs = replace(costs, matrix=reading.read_costs(context, ground, _DOUBLE).matrix)
+        costs = replace(costs, array=reading.read_costs(context, ground, _DOUBLE, by_axes).array)
         found = families(costs, _DOUBLE)
     if not known:
         found = [reading.guarded(context, family) for family in found]
-    spec = BlockSpec(domain, stop.iterations, solver.name != "plain", keep, costs.learns)
+    spec = BlockSpec(
+        domain, stop.iterations, solver.name != "plain", keep, costs.learns,
+        _axes(costs, member.lam, _DOUBLE if wide else dtype),
+    )  # fmt: skip
     call = Call(context, costs, member, stop, spec, dtype, known, in_double)
     return call, found[0], found[-1]
+
+
+def _axes(costs: Costs, lam: float, dtype: np.dtype[Any]) -> Axes | None:
+    """The grid that sums are taken along the axes of, if they are."""
+    grid = costs.grid
+    if grid is None:
+        return None
+    sharpness = [lam * step for step in grid.steps]
+    power = 2 if grid.kind == "sqeuclidean" else 1
+    return Axes.of(power, grid.sides, sharpness, safe_exponent(dtype))
 
 
 def _domain(

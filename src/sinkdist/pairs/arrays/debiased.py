@@ -27,7 +27,8 @@ from sinkdist.problem.options import Options
 from sinkdist.solution.reductions import Array, weighted
 from sinkdist.solution.status import Status
 from sinkdist.solvers.adjoint.frameworks import no_compile
-from sinkdist.solvers.arrays.stabilised import Potentials, plan
+from sinkdist.solvers.arrays.operators import Potentials, plan
+from sinkdist.solvers.arrays.products import Products
 from sinkdist.solvers.arrays.transport import Domain
 from sinkdist.solvers.members import Penalised
 from sinkdist.solvers.policy import ROUNDING_OF_DIVERGENCES
@@ -49,7 +50,7 @@ class _Self(NamedTuple):
 def divergence(r: Any, c: Any, ground: Any, options: Options) -> Array:
     """Of one pair (0-d), or of pairs matched row by row."""
     call, A, B = read(r, c, ("r", "c"), ground, options, keep=False)
-    refuse(call.member, call.costs.is_symmetric(call.context), call.costs.matrix.shape)
+    refuse(call.member, call.costs.is_symmetric(call.context), call.costs.shape)
     R, C = matched(call.context, A, B)
     first = _self_terms(call, R)
     second = first if R is C else _self_terms(call, C)
@@ -64,7 +65,7 @@ def pairwise(X: Any, Y: Any, ground: Any, options: Options) -> npt.NDArray[Any]:
     one = Y is None
     call, A, B = read(X, X if one else Y, ("X", "X" if one else "Y"), ground, options, keep=False)
     require_families(A, B)
-    refuse(call.member, call.costs.is_symmetric(call.context), call.costs.matrix.shape)
+    refuse(call.member, call.costs.is_symmetric(call.context), call.costs.shape)
     xp = call.context.xp
     first = _self_terms(call, A.rows)
     second = first if one else _self_terms(call, B.rows)
@@ -123,7 +124,7 @@ def _of_masses(call: Call, R: Array, C: Array, first: _Self, second: _Self) -> S
 
 def _dual(call: Call, R: Array, C: Array, F: Array, G: Array) -> Array:
     """``<f, r> + <g, c> - (sum P - 1) / lam``; the plan's mass is 1 unless costs are learnt."""
-    xp, M, lam = call.context.xp, call.costs.matrix, call.member.lam
+    xp, M, lam = call.context.xp, call.costs.array, call.member.lam
     value = weighted(xp, R, F) + weighted(xp, C, G)
     if not call.context.is_learned(M):
         return value
@@ -144,41 +145,40 @@ def _self_terms(call: Call, R: Array) -> _Self:
     if not isinstance(call.member, Penalised):
         none = xp.zeros_like(context.constant(R[:, 0]))
         return _Self(solve_pairs(call, R, R).answer.value, R, R, none, none)
-    M, fixed = context.constant(call.costs.matrix), context.constant(R)
-    half = 0.5 * xp.linalg.diagonal(M)
-    K = xp.exp(-lam * (M - half[:, None] - half))
+    fixed = context.constant(R)
+    K, half = _constant(call).operator.unit_kernel(lam)
     U = _symmetric(xp, K, fixed, 2 + math.ceil(math.log(1.0 / call.stopping.tol, 3.0)))
-    image = U @ K
+    image = K.columns(U)
     error = 2.0 * xp.sum(xp.abs(U * image - fixed), axis=1)
     seen = context.host(error)
     if seen is not None and not (seen <= call.stopping.tol).all():  # a kernel that it does not suit
         found = solve_pairs(_constant(call), fixed, fixed).answer
         U = xp.exp(lam * (0.5 * (found.F + found.G) - half))
-        image, error = U @ K, found.error
+        image, error = K.columns(U), found.error
     mass = xp.sum(U * image, axis=1)
     objective = self_objective(xp, U, half, R, mass, lam)
-    if context.is_learned(call.costs.matrix):
-        learnt = xp.exp(-lam * (call.costs.matrix - half[:, None] - half))
+    if context.is_learned(call.costs.array):
+        learnt = xp.exp(-lam * (call.costs.array - half[:, None] - half))
         moving = xp.sum((U @ learnt) * U, axis=1)
         objective = objective - (moving - context.constant(moving)) / lam
     return _Self(objective, U, image, mass, error)
 
 
-def _symmetric(xp: Any, K: Array, R: Array, sweeps: int) -> Array:
+def _symmetric(xp: Any, K: Products, R: Array, sweeps: int) -> Array:
     """The scaling of every row against itself, from one of the right mass."""
     floor = float(xp.finfo(R.dtype).smallest_normal)  # for bins without mass: 0 over it is 0
     U = xp.sqrt(R)
-    S = U @ K
+    S = K.columns(U)
     size = xp.sqrt(xp.sum(U * S, axis=1, keepdims=True))
     U, S = U / size, S / size
     for _ in range(sweeps):
         T = R / xp.maximum(S, floor)
         U = T * ((T + 2.0 * U) / xp.maximum(2.0 * T + U, floor))
-        S = U @ K
+        S = K.columns(U)
     return U
 
 
 def _constant(call: Call) -> Call:
     """The same call on costs that no gradient is taken of."""
-    costs = replace(call.costs, matrix=call.context.constant(call.costs.matrix))
+    costs = replace(call.costs, array=call.context.constant(call.costs.array))
     return replace(call, costs=costs)

@@ -23,7 +23,7 @@ from sinkdist.solution.projection import projected
 from sinkdist.solution.reductions import Array, entropy
 from sinkdist.solution.solution import Solution
 from sinkdist.solution.status import Status
-from sinkdist.solvers.arrays.stabilised import Potentials, plan
+from sinkdist.solvers.arrays.operators import Potentials, plan
 from sinkdist.solvers.arrays.transport import Domain
 from sinkdist.solvers.members import Constrained
 from sinkdist.solvers.outcome import PLAIN, RELAXED
@@ -69,7 +69,7 @@ class ArrayEvidence:
 
     def plan(self, s: Solution) -> Array:
         """All plans, or the only one."""
-        return self.shaped(self._plans(self.call.costs.matrix, self.R, self.C, 0, self._n))
+        return self.shaped(self._plans(self.call.costs.array, self.R, self.C, 0, self._n))
 
     def each(self, answer: Callable[[int], Any]) -> Any:
         """One answer per pair; the only one, for a single pair."""
@@ -85,7 +85,7 @@ class ArrayEvidence:
             rows, columns, mass = map(np.asarray, entries)
             yield SparsePlan(rows.astype(int), columns.astype(int), mass).only(mass > 0.0)
             return
-        M, R = self.call.costs.matrix, self.R if self.R.shape[0] == 1 else self.R[k : k + 1, :]
+        M, R = self.call.costs.array, self.R if self.R.shape[0] == 1 else self.R[k : k + 1, :]
         P = host(self._plans(M, R, self.C[k : k + 1, :], k, k + 1))
         if P is None:
             raise _not_known()
@@ -93,7 +93,7 @@ class ArrayEvidence:
 
     def rows(self, s: Solution, k: int, index: npt.NDArray[Any]) -> Array:
         """Some rows of one pair's plan."""
-        M, R = self.call.costs.matrix, self.R if self.R.shape[0] == 1 else self.R[k : k + 1, :]
+        M, R = self.call.costs.array, self.R if self.R.shape[0] == 1 else self.R[k : k + 1, :]
         found = self._plans(M, R, self.C[k : k + 1, :], k, k + 1)[0, ...]
         chosen = self.xp.take(found, self.call.context.put(index), axis=0)
         return self.call.context.cast(chosen, self.call.dtype)
@@ -104,7 +104,7 @@ class ArrayEvidence:
 
     def costs_at(self, s: Solution, rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> Any:
         """Costs of some moves, fetched from the device."""
-        M = self.call.context.host(self.call.context.constant(self.call.costs.matrix))
+        M = self.call.context.host(self.call.context.constant(self.call.costs.array))
         if M is None:
             raise _not_known()
         return np.asarray(M, dtype=np.float64)[rows, columns]
@@ -197,7 +197,7 @@ class ArrayEvidence:
     def _given(self) -> tuple[Array, Array, Array]:
         """Costs and histograms as they were given, in float64 where there is any."""
         if self._is_double(self.C) or not self.call.context.has_double:
-            return self.call.costs.matrix, self.R, self.C
+            return self.call.costs.array, self.R, self.C
         return self.call.in_double()
 
     def _found(self, M: Array, first: int, last: int) -> tuple[Array, ...]:

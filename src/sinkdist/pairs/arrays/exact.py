@@ -56,7 +56,7 @@ class ExactPairs(NamedTuple):
 
 def solve_exactly(context: ArrayContext, costs: Costs, R: Array, C: Array) -> ExactPairs:
     """The exact distance of every pair; differentiable."""
-    xp, M = context.xp, costs.matrix
+    xp, M = context.xp, costs.array
     arrays = [context.constant(x) for x in (R, C, M)]
     dtype = np.dtype(str(C.dtype).rpartition(".")[2])
     solve = partial(_on_host, dtype=dtype, ground=costs.ground)

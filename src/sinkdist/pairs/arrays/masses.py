@@ -44,7 +44,7 @@ def solve_masses(call: Call, R: Array, C: Array) -> Answer:
     function = HostFunction(
         partial(_solved, call=call, member=member), partial(_pulled, member=member), shapes, 2
     )
-    M = call.costs.matrix if call.costs.learns else call.context.constant(call.costs.matrix)
+    M = call.costs.array if call.costs.learns else call.context.constant(call.costs.array)
     return Answer(*call_on_host(call.context, function, R, C, M))
 
 

@@ -49,10 +49,12 @@ class Solved(NamedTuple):
 
 def block_size(call: Call) -> int:
     """How many pairs are solved together."""
-    d, e = call.costs.matrix.shape
+    d, e = call.costs.shape
+    axes = call.spec.axes
+    kept = d * e if axes is None else axes.kept
     whole = call.spec.domain in (Domain.SCALING, Domain.AUTO)
     numbers = _LARGE if call.context.is_large else _SMALL
-    return int(max(1, numbers // (max(d, e) if whole else d * e // 4 + 1)))
+    return int(max(1, numbers // (max(d, e) if whole else kept // 4 + 1)))
 
 
 def solve_pairs(call: Call, R: Array, C: Array) -> Solved:
@@ -110,7 +112,7 @@ def _in_blocks(call: Call, R: Array, C: Array) -> Answer:
     parts = [
         transport(
             call.context, call.spec, call.numbers, R if R.shape[0] == 1 else R[a:b, :], C[a:b, :],
-            call.costs.matrix,
+            call.costs.array,
         )
         for a, b in pairwise(edges)
     ]  # fmt: skip
@@ -119,11 +121,11 @@ def _in_blocks(call: Call, R: Array, C: Array) -> Answer:
 
 def _independent(call: Call, R: Array, C: Array) -> Answer:
     """``r^T M c``; potentials are the limit of the others', centred."""
-    xp, M = call.context.xp, call.costs.matrix
-    column = R @ M
+    xp, costs = call.context.xp, call.operator
+    column = costs.means(R)
     value = xp.sum(column * C, axis=1)
     half = 0.5 * value[:, None]
-    F = xp.where(R > 0, C @ M.T - half, -xp.inf)
+    F = xp.where(R > 0, costs.turned.means(C) - half, -xp.inf)
     G = xp.where(C > 0, column - half, -xp.inf)
     none = xp.zeros_like(value)
     whole = xp.astype(none, xp.int32)

@@ -18,6 +18,7 @@ import numpy as np
 
 from sinkdist.errors import InputError
 from sinkdist.ground import Ground
+from sinkdist.ground.grid import GridCosts
 from sinkdist.inputs import histograms
 from sinkdist.inputs.array_context import ArrayContext, kind_of
 from sinkdist.inputs.messages import check_shape, not_a_family, unmatched
@@ -31,6 +32,8 @@ __all__ = [
     "Costs", "Family", "check", "guarded", "matched", "median_of", "read_costs", "read_family",
     "require_families",
 ]  # fmt: skip
+
+_HOST = "bring {} arrays to the host first, as by numpy.asarray"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,15 +69,23 @@ class Family:
 class Costs:
     """Costs on a device; ``ground`` is there if they came from the host and are constant.
 
-    ``largest`` is None while it is not known; ``bad`` then says, on the device, whether there are
-    costs that would be refused.
+    ``array`` is their matrix; of a ``grid`` whose costs are sums over axes it is the cost of a step
+    along each of them. ``largest`` is None while it is not known; ``bad`` then says, on the device,
+    whether there are costs that would be refused.
     """
 
-    matrix: Array
+    array: Array
     ground: Ground | None
     largest: float | None
     given: Any
     bad: Array | None = None
+    grid: GridCosts | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Bins of the first and of the second histogram."""
+        rows, columns = self.array.shape if self.grid is None else self.grid.shape
+        return int(rows), int(columns)
 
     @property
     def learns(self) -> bool:
@@ -83,7 +94,7 @@ class Costs:
 
     def is_symmetric(self, context: ArrayContext) -> bool | None:
         """Whether costs are symmetric, by the rule of `Ground`; None while that is not known."""
-        xp, M = context.xp, self.matrix
+        xp, M = context.xp, self.array
         if self.ground is not None:
             return self.ground.is_symmetric
         if M.shape[0] != M.shape[1]:
@@ -148,23 +159,48 @@ def matched(context: ArrayContext, A: Family, B: Family) -> tuple[Array, Array]:
     return A.rows, B.rows
 
 
-def read_costs(context: ArrayContext, ground: Any, dtype: np.dtype[Any]) -> Costs:
-    """Costs where the histograms are: moved there once if they are on the host."""
+def read_costs(
+    context: ArrayContext, ground: Any, dtype: np.dtype[Any], by_axes: bool = False
+) -> Costs:
+    """Costs where the histograms are: moved there once if they are on the host.
+
+    Of a large grid only those of a step along every axis, where ``by_axes`` is enough.
+    """
     if kind_of(ground) is None:
         ground = Ground.of(ground)
-        refusal = ground.refusal(
-            "costs", f"Such grounds are for NumPy arrays: bring {context.kind} arrays to the host "
-            "first, as by numpy.asarray",
-        )  # fmt: skip
+        require_range(ground.max, dtype)
+        grid = ground.as_grid
+        if grid is not None and by_axes and grid.is_separable:
+            if not grid.has_axes:
+                raise grid.refusal_of_axes(_HOST.format(context.kind))
+            steps = context.put(np.array(grid.steps), dtype)
+            return Costs(steps, ground, ground.max, ground, grid=grid)
+        refusal = ground.refusal("costs", _instead(context, ground))
         if refusal is not None:
             raise refusal
-        require_range(ground.max, dtype)
         place = (context.kind, str(context.device), dtype.name)
         matrix = ground.moved(place, lambda costs: context.put(costs.dense, dtype))
         return Costs(matrix, ground, ground.max, ground)
     if ground.ndim != 2 or 0 in ground.shape:
         Ground(np.empty(tuple(ground.shape)))  # raises, and says why
     return Costs(context.cast(ground, dtype), None, None, ground)
+
+
+def _instead(context: ArrayContext, ground: Ground) -> str:
+    """What those may do whose costs would be too large a matrix."""
+    host = _HOST.format(context.kind)
+    grid = ground.as_grid
+    if grid is None:
+        return f"Such grounds are for NumPy arrays: {host}"
+    if not grid.is_separable:
+        return (
+            f"Euclidean distances on such grids are for NumPy arrays: {host}. Or use "
+            "metric='sqeuclidean' or 'cityblock', which need no matrix"
+        )
+    return (
+        "Without it, such grids are solved at a finite lam or reg, and equal masses. What was "
+        f"asked for is for NumPy arrays: {host}"
+    )
 
 
 def median_of(context: ArrayContext, ground: Any) -> float:
@@ -189,7 +225,7 @@ def check(
 
     Returns the costs with their largest, and whether there was something to look at.
     """
-    xp, M = context.xp, costs.matrix
+    xp, M = context.xp, costs.array
     marks = [context.cast(xp.any(family.bad), dtype) for family in families]
     if costs.ground is None:
         marks += [xp.min(M), xp.max(M)]

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from sinkdist.pairs.arrays.call import Call, read
 from sinkdist.pairs.arrays.evidence import ArrayEvidence
+from sinkdist.pairs.arrays.grid_evidence import GridEvidence
 from sinkdist.pairs.arrays.mass_evidence import ArrayMassEvidence
 from sinkdist.pairs.arrays.pairs import Solved, block_size, solve_pairs
 from sinkdist.pairs.arrays.reading import Family, matched, require_families
@@ -42,7 +43,8 @@ def solve(r: Any, c: Any, ground: Any, options: Options) -> Solution:
 def _solution(call: Call, R: Array, C: Array, solved: Solved, single: bool) -> Solution:
     """Answers to all pairs as the user sees them."""
     found, ran = solved.answer, call.context.host(solved.answer.ran)
-    kind = ArrayMassEvidence if call.member.any_total else ArrayEvidence
+    kind: type[ArrayEvidence] = ArrayMassEvidence if call.member.any_total else ArrayEvidence
+    kind = kind if call.costs.grid is None else GridEvidence
     evidence = kind(call, R, C, solved, single)
     shaped = evidence.shaped
     names = call.ran if ran is None else np.array(RAN)[ran]
@@ -74,12 +76,12 @@ def pairwise(X: Any, Y: Any, ground: Any, options: Options) -> npt.NDArray[Any]:
     call, A, B = read(X, X if one else Y, ("X", "X" if one else "Y"), ground, options, keep=False)
     require_families(A, B)
     if isinstance(call.member, Independent) and not options.coincidence and A.empty is None:
-        means = (A.rows @ call.costs.matrix) @ B.rows.T
+        means = call.operator.means(A.rows) @ B.rows.T
         wrong = _invalid(call, A.bad[:, None], B.bad)
         means = means if wrong is None else _spoiled(call.context.xp, means, wrong)
         matrix: npt.NDArray[Any] = call.context.cast(means, call.dtype)
         return matrix
-    learned = call.context.is_learned(call.costs.matrix)
+    learned = call.context.is_learned(call.costs.array)
     same = call.member.is_symmetric and call.costs.is_symmetric(call.context) is True
     mirrored = one and not learned and same
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from sinkdist.solvers.arrays.axes import operator_of
 from sinkdist.solvers.arrays.control import Control
 from sinkdist.solvers.arrays.linear import Coupling, solve_marginals
-from sinkdist.solvers.arrays.products import Array, BatchedKernel, SharedKernel
-from sinkdist.solvers.arrays.stabilised import Potentials, plan
+from sinkdist.solvers.arrays.operators import CostOperator, Potentials, System
+from sinkdist.solvers.arrays.products import Array
 from sinkdist.solvers.arrays.transport import BlockSpec, Domain, Parameters
 
 __all__ = ["Gradients", "gradients"]
@@ -38,17 +39,17 @@ def gradients(
     arbitrary: they are removed where histograms are divided by their sums.
     """
     F, G = (xp.where(xp.isfinite(x), x, 0.0) for x in potentials)
-    top = xp.max(M)
+    operator = operator_of(xp, asked.axes, M)
+    top = operator.largest
     unit = xp.where(top > 0, top, 1.0)  # of the system, whose squares may not be representable
-    P, costs = _products(xp, asked, M, lam, potentials, unit)
+    P, *paid = _system(xp, asked, operator, lam, potentials, unit)
     value, lam = by_value[:, None], lam[:, None]
     if asked.domain is Domain.CONSTRAINED:
         X = value * (F - xp.log(xp.where(R > 0, R, 1.0)) / lam)
         Y = value * (G - xp.log(xp.where(C > 0, C, 1.0)) / lam)
         by_M = P.outer(value, xp.ones_like(Y)) if asked.learns else None
         return Gradients(_inside(xp, R, X), _inside(xp, C, Y), by_M)
-    right = costs.rows(xp.ones_like(costs.V)), costs.columns(xp.ones_like(costs.U))
-    x, y, _ = solve_marginals(xp, control, P, *right, numbers.tol)
+    x, y, _ = solve_marginals(xp, control, P, paid[0], paid[1], numbers.tol)
     x, y = unit * x, unit * y
     X, Y = value * x, value * y
     weight = value
@@ -63,18 +64,16 @@ def gradients(
     return Gradients(_inside(xp, R, X), _inside(xp, C, Y), by_M)
 
 
-def _products(
-    xp: Any, asked: BlockSpec, M: Array, lam: Array, potentials: Potentials, unit: Array
-) -> tuple[Coupling, Coupling]:
-    """The plans, and the plans times costs in some unit, as products."""
-    F, G = potentials
-    if asked.domain is Domain.SCALING:
-        U, V = xp.exp(lam[:, None] * F), xp.exp(lam[:, None] * G)
-        K = xp.exp(-lam[0] * M)
-        return Coupling(SharedKernel(xp, K), U, V), Coupling(SharedKernel(xp, K * (M / unit)), U, V)
-    P = plan(xp, M, lam[:, None], potentials)
-    U, V = xp.ones_like(F), xp.ones_like(G)
-    return Coupling(BatchedKernel(xp, P), U, V), Coupling(BatchedKernel(xp, P * (M / unit)), U, V)
+def _system(
+    xp: Any, asked: BlockSpec, costs: CostOperator, lam: Array, potentials: Potentials, unit: Array
+) -> System:
+    """The plans, and what they pay by rows and by columns, in the domain that they are from."""
+    if asked.domain is not Domain.SCALING:
+        return costs.system(lam[:, None], potentials, unit)
+    U, V = (xp.exp(lam[:, None] * x) for x in potentials)
+    paid = Coupling(costs.priced(lam[0], unit), U, V)
+    rows, columns = paid.rows(xp.ones_like(V)), paid.columns(xp.ones_like(U))
+    return System(Coupling(costs.kernel(lam[0]), U, V), rows, columns)
 
 
 def _inside(xp: Any, weights: Array, gradient: Array) -> Array:

@@ -19,8 +19,8 @@ from jax import lax
 from sinkdist.solvers.adjoint.differentiate import gradients
 from sinkdist.solvers.adjoint.on_host import HostFunction
 from sinkdist.solvers.arrays.control import Control, Step
+from sinkdist.solvers.arrays.operators import Potentials
 from sinkdist.solvers.arrays.products import Array
-from sinkdist.solvers.arrays.stabilised import Potentials
 from sinkdist.solvers.arrays.transport import Answer, BlockSpec, Domain, Parameters, answer
 from sinkdist.solvers.policy import safe_exponent
 

@@ -16,8 +16,8 @@ import torch
 from sinkdist.solvers.adjoint.differentiate import gradients
 from sinkdist.solvers.adjoint.on_host import HostFunction
 from sinkdist.solvers.arrays.control import Control
+from sinkdist.solvers.arrays.operators import Potentials
 from sinkdist.solvers.arrays.products import Array
-from sinkdist.solvers.arrays.stabilised import Potentials
 from sinkdist.solvers.arrays.transport import (
     Answer,
     BlockSpec,

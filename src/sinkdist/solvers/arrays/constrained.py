@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from sinkdist.solution.reductions import log, weighted
 from sinkdist.solvers.arrays import stabilised
 from sinkdist.solvers.arrays.control import Control, chosen
+from sinkdist.solvers.arrays.operators import MatrixCosts, Potentials, plan
 from sinkdist.solvers.arrays.products import Array
-from sinkdist.solvers.arrays.stabilised import Potentials
 from sinkdist.solvers.arrays.sweeps import ConvergenceState
 from sinkdist.solvers.policy import AIM, FARTHEST_ARRAYS, GROWTH, LOOSE_SEARCH, TRIALS_ARRAYS
 
@@ -64,8 +64,8 @@ def search(
     def step(pairs: _Pairs, state: Search, count: Any) -> Search:
         lam, old = state.next_lam, state.convergence
         potentials, convergence = stabilised.to_tolerance(
-            xp, control, M, lam[:, None], pairs.R, pairs.C, state.inner, max_iter, True,
-            state.potentials, xp.zeros_like(lam),
+            xp, control, MatrixCosts(xp, M), lam[:, None], pairs.R, pairs.C, state.inner, max_iter,
+            True, state.potentials, xp.zeros_like(lam),
         )  # fmt: skip
         value, information, lower = _measure(xp, M, alpha, lam, pairs.R, pairs.C, potentials)
         error, n_iter = convergence.error, old.n_iter + convergence.n_iter
@@ -136,7 +136,7 @@ def _measure(
     xp: Any, M: Array, alpha: Any, lam: Array, R: Array, C: Array, potentials: Potentials
 ) -> tuple[Array, Array, Array]:
     """Value and information of the plans, and the lower bound on the distance."""
-    P = stabilised.plan(xp, M, lam[:, None], potentials)
+    P = plan(xp, M, lam[:, None], potentials)
     value = xp.sum(P * M, axis=(1, 2))
     rows, columns = xp.sum(P, axis=2), xp.sum(P, axis=1)
     f = _above_mass(xp, lam, potentials.F, R)

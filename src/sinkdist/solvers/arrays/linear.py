@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from sinkdist.solution.reductions import inverse
 from sinkdist.solvers.arrays.control import Control
-from sinkdist.solvers.arrays.products import Array, Products
+from sinkdist.solvers.arrays.products import Array, BatchedKernel, Products, SharedKernel
 from sinkdist.solvers.policy import CG_LIMIT, CG_LOOK
 
 __all__ = ["Coupling", "solve_marginals"]
@@ -36,7 +36,8 @@ class Coupling(NamedTuple):
         return self.V * self.products.columns(self.U * X)
 
     def outer(self, X: Array, Y: Array) -> Array:
-        """``sum_k diag(x_k) P_k diag(y_k)``."""
+        """``sum_k diag(x_k) P_k diag(y_k)``, of kernels that are matrices."""
+        assert isinstance(self.products, SharedKernel | BatchedKernel)
         return self.products.outer(self.U * X, self.V * Y)
 
 

@@ -1,17 +1,32 @@
 """Products with the kernel over a block of pairs: the one expensive primitive of every loop here.
 
 Pairs lie on axis 0 and bins on axis 1. `SharedKernel` is one kernel for all pairs, two matrix
-products; `BatchedKernel` is a kernel per pair, for where potentials are absorbed into it. What
-stands above (sweeps, conjugate gradients, derivatives) is written once.
+products; `BatchedKernel` is a kernel per pair, for where potentials are absorbed into it. Kernels
+that are products over the axes of a grid stand in `axes`. What stands above (sweeps, conjugate
+gradients, derivatives) is written once.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 from sinkdist.solution.reductions import Array
 
 __all__ = ["Array", "BatchedKernel", "Products", "SharedKernel"]
+
+
+class Products(Protocol):
+    """A kernel for every pair."""
+
+    @property
+    def xp(self) -> Any:
+        """The library of the arrays."""
+
+    def rows(self, V: Array) -> Array:
+        """``K v`` of every pair."""
+
+    def columns(self, U: Array) -> Array:
+        """``K^T u`` of every pair."""
 
 
 class SharedKernel(NamedTuple):
@@ -57,6 +72,3 @@ class BatchedKernel(NamedTuple):
     def outer(self, X: Array, Y: Array) -> Array:
         """``sum_k diag(x_k) K_k diag(y_k)``."""
         return self.xp.sum(self.K * X[:, :, None] * Y[:, None, :], axis=0)
-
-
-Products: TypeAlias = SharedKernel | BatchedKernel

@@ -15,17 +15,11 @@ from sinkdist.solution.reductions import log, weighted
 from sinkdist.solvers import policy
 from sinkdist.solvers.arrays.control import Control, chosen
 from sinkdist.solvers.arrays.linear import Coupling, solve_marginals
-from sinkdist.solvers.arrays.products import Array, BatchedKernel
+from sinkdist.solvers.arrays.operators import CostOperator, Potentials
+from sinkdist.solvers.arrays.products import Array
 from sinkdist.solvers.arrays.sweeps import ConvergenceState, Scalings, begin, decide, sweeps
 
-__all__ = ["Potentials", "fixed", "plan", "rest", "row_update", "to_tolerance"]
-
-
-class Potentials(NamedTuple):
-    """``f`` and ``g`` of every pair, in units of cost; -inf on bins without mass."""
-
-    F: Array
-    G: Array
+__all__ = ["fixed", "rest", "to_tolerance"]
 
 
 class _Pairs(NamedTuple):
@@ -53,12 +47,6 @@ class _State(NamedTuple):
         return self.convergence.going
 
 
-def plan(xp: Any, M: Array, lam: Array, potentials: Potentials) -> Array:
-    """``P`` of every pair; ``lam`` is of shape (n, 1) or (1, 1)."""
-    F, G = potentials
-    return xp.exp(lam[:, :, None] * (F[:, :, None] + G[:, None, :] - M))
-
-
 def rest(xp: Any, R: Array, C: Array) -> Potentials:
     """Potentials of 0 on bins with mass."""
     F, G = (xp.where(H > 0, xp.zeros_like(H), -xp.inf) for H in (R, C))
@@ -66,8 +54,8 @@ def rest(xp: Any, R: Array, C: Array) -> Potentials:
 
 
 def to_tolerance(
-    xp: Any, control: Control, M: Array, lam: Array, R: Array, C: Array, tol: Any, max_iter: Any,
-    relax: bool, warm: Potentials | None, doublings: Array,
+    xp: Any, control: Control, costs: CostOperator, lam: Array, R: Array, C: Array, tol: Any,
+    max_iter: Any, relax: bool, warm: Potentials | None, doublings: Array,
 ) -> tuple[Potentials, ConvergenceState]:  # fmt: skip
     """Sweep until the marginal error of every pair is at most ``tol``, or ``max_iter`` is reached.
 
@@ -83,10 +71,9 @@ def to_tolerance(
         G = G - xp.max(G, axis=1, keepdims=True)
         if relax:
             slow = xp.any(convergence.going & (convergence.n_iter >= policy.NEWTON_AFTER))
-            step = partial(_newton, xp, control, M, lam, pairs, convergence.going)
+            step = partial(_newton, xp, control, costs, lam, pairs, convergence.going)
             G, reads = control.when(slow, step, (G, reads))
-        kernel, F = row_update(xp, M, lam, pairs.R, G)
-        products = BatchedKernel(xp, kernel, floor)
+        products, F = costs.row_update(lam, pairs.R, G, floor)
         U, V = xp.astype(xp.isfinite(F), C.dtype), xp.astype(pairs.C > 0, C.dtype)
         s = Scalings(U, V, products.columns(U))
         s = sweeps(
@@ -114,7 +101,7 @@ def to_tolerance(
 
 
 def fixed(
-    xp: Any, control: Control, M: Array, lam: Array, R: Array, C: Array, steps: int
+    xp: Any, control: Control, costs: CostOperator, lam: Array, R: Array, C: Array, steps: int
 ) -> Potentials:
     """Algorithm 1 with logarithms of its scalings; columns are exact at the end."""
     some = R > 0
@@ -122,34 +109,24 @@ def fixed(
     F = xp.where(some, xp.log(bins) / lam, -xp.inf) + 0.0 * C[:, :1]
 
     def sweep(potentials: Potentials) -> Potentials:
-        _, G = row_update(xp, M.T, lam, C, potentials.F)
-        _, F = row_update(xp, M, lam, R, G)
+        _, G = costs.turned.row_update(lam, C, potentials.F)
+        _, F = costs.row_update(lam, R, G)
         return Potentials(F, G)
 
     F, _ = control.repeat(steps, sweep, Potentials(F, xp.zeros_like(C)))
-    _, G = row_update(xp, M.T, lam, C, F)
+    _, G = costs.turned.row_update(lam, C, F)
     return Potentials(F, G)
 
 
-def row_update(xp: Any, M: Array, lam: Array, R: Array, G: Array) -> tuple[Array, Array]:
-    """The potential of the rows by log-sum-exp, and the kernel that it makes, with exact rows."""
-    Z = lam[:, :, None] * (G[:, None, :] - M)
-    top = xp.max(Z, axis=2)
-    E = xp.exp(Z - top[:, :, None])
-    total = xp.sum(E, axis=2)
-    F = (log(xp, R) - top - xp.log(total)) / lam
-    return E * (R / total)[:, :, None], F
-
-
 def _newton(
-    xp: Any, control: Control, M: Array, lam: Array, pairs: _Pairs, going: Array,
+    xp: Any, control: Control, costs: CostOperator, lam: Array, pairs: _Pairs, going: Array,
     state: tuple[Array, Array],
 ) -> tuple[Array, Array]:  # fmt: skip
     """Newton's step on the dual from exact rows, where the dual grows; counts its reads."""
     G, reads = state
-    kernel, F = row_update(xp, M, lam, pairs.R, G)
+    products, F = costs.row_update(lam, pairs.R, G)
     U, V = xp.ones_like(F), xp.ones_like(G)
-    P = Coupling(BatchedKernel(xp, kernel), U, V)
+    P = Coupling(products, U, V)
     columns = P.columns(U)
     _, y, made = solve_marginals(
         xp, control, P, xp.zeros_like(F), pairs.C - columns, policy.NEWTON_TOL, policy.NEWTON_LIMIT
@@ -162,7 +139,7 @@ def _newton(
     def attempt(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         length, best, taken = state
         tried = xp.where(some, start + length * y / lam, -xp.inf)
-        dual = _dual(xp, pairs, row_update(xp, M, lam, pairs.R, tried)[1], tried)
+        dual = _dual(xp, pairs, costs.row_update(lam, pairs.R, tried)[1], tried)
         better = dual > best
         taken = xp.where(better[:, None], tried, taken)
         return 0.25 * length, xp.where(better, dual, best), taken

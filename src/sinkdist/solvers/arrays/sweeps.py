@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sinkdist.solution.reductions import inverse
 from sinkdist.solvers.arrays.control import Control, chosen
-from sinkdist.solvers.arrays.products import Array, Products, SharedKernel
+from sinkdist.solvers.arrays.products import Array, Products
 from sinkdist.solvers.policy import FAILURES, LOOK, NEAR, SLOWEST, STUCK
 
 __all__ = ["ConvergenceState", "Scalings", "begin", "decide", "fixed", "sweeps", "to_tolerance"]
@@ -139,7 +139,7 @@ def decide(
 
 
 def to_tolerance(
-    control: Control, products: SharedKernel, R: Array, C: Array, tol: Any, max_iter: Any,
+    control: Control, products: Products, R: Array, C: Array, tol: Any, max_iter: Any,
     relax: bool,
 ) -> tuple[Scalings, ConvergenceState]:  # fmt: skip
     """Sweep on one kernel that all pairs share, until every marginal error is at most ``tol``.

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 from sinkdist.solution.reductions import log, weighted
 from sinkdist.solution.status import Status
 from sinkdist.solvers.arrays import constrained, stabilised
+from sinkdist.solvers.arrays.axes import Axes, operator_of
 from sinkdist.solvers.arrays.control import Control
-from sinkdist.solvers.arrays.products import Array, SharedKernel
-from sinkdist.solvers.arrays.stabilised import Potentials
+from sinkdist.solvers.arrays.operators import CostOperator, Measured, Potentials
+from sinkdist.solvers.arrays.products import Array
 from sinkdist.solvers.arrays.sweeps import ConvergenceState, fixed, to_tolerance
 from sinkdist.solvers.outcome import ALGORITHM1, CONSTRAINED, LOG, NEWTON, PLAIN, RELAXED
 from sinkdist.solvers.policy import GENTLE, NEWTON_AFTER, safe_exponent
@@ -42,6 +43,8 @@ class BlockSpec:
     relax: bool  #: whether sweeps may be over-relaxed
     keep: bool  #: whether more than the value is wanted
     learns: bool  #: whether the costs may need a gradient
+    #: The grid whose steps the costs are; None where they are a matrix.
+    axes: Axes | None = None
 
 
 class Parameters(NamedTuple):
@@ -83,9 +86,13 @@ def resolve_domain(
 def answer(
     xp: Any, control: Control, asked: BlockSpec, numbers: Parameters, R: Array, C: Array, M: Array
 ) -> Answer:
-    """Solve a block of pairs; ``R`` has one row, shared, or one per pair."""
+    """Solve a block of pairs; ``R`` has one row, shared, or one per pair.
+
+    ``M`` is the matrix of costs, or the cost of a step along every axis of a grid.
+    """
+    costs = operator_of(xp, asked.axes, M)
     if asked.domain is Domain.SCALING:
-        return _by_scaling(xp, control, asked, numbers, R, C, M)
+        return _by_scaling(xp, control, asked, numbers, R, C, costs)
     tol, limit = numbers.tol, numbers.max_iter
     if asked.domain is Domain.CONSTRAINED:
         search = constrained.search(xp, control, M, numbers.strength, R, C, tol, limit)
@@ -93,19 +100,15 @@ def answer(
     else:
         lam = xp.zeros_like(C[:, :1]) + numbers.strength
         if asked.iterations is not None:
-            potentials = stabilised.fixed(xp, control, M, lam, R, C, asked.iterations)
+            potentials = stabilised.fixed(xp, control, costs, lam, R, C, asked.iterations)
             convergence = None
         else:
             potentials, convergence = stabilised.to_tolerance(
-                xp, control, M, lam, R, C, tol, limit, asked.relax, None,
-                xp.zeros_like(lam[:, 0]) + _doublings(xp, lam[0, 0] * xp.max(M)),
+                xp, control, costs, lam, R, C, tol, limit, asked.relax, None,
+                xp.zeros_like(lam[:, 0]) + _doublings(xp, lam[0, 0] * costs.largest),
             )  # fmt: skip
-    P = stabilised.plan(xp, M, lam, potentials)
-    value = xp.sum(P * M, axis=(1, 2))
-    found = _answer(
-        xp, asked, numbers, value, potentials, lam[:, 0], convergence,
-        R, C, xp.sum(P, axis=2), xp.sum(P, axis=1),
-    )  # fmt: skip
+    measured = costs.measured(lam, potentials)
+    found = _answer(xp, asked, numbers, measured, potentials, lam[:, 0], convergence, R, C)
     if asked.domain is Domain.CONSTRAINED or convergence is None:
         return found._replace(
             ran=found.ran + (CONSTRAINED if convergence is not None else ALGORITHM1)
@@ -115,12 +118,12 @@ def answer(
 
 
 def _by_scaling(
-    xp: Any, control: Control, asked: BlockSpec, numbers: Parameters, R: Array, C: Array, M: Array
-) -> Answer:
+    xp: Any, control: Control, asked: BlockSpec, numbers: Parameters, R: Array, C: Array,
+    costs: CostOperator,
+) -> Answer:  # fmt: skip
     """On one kernel, by matrix products."""
     lam = numbers.strength
-    K = xp.exp(-lam * M)
-    products, convergence, rows = SharedKernel(xp, K), None, R
+    products, convergence, rows = costs.kernel(lam), None, R
     if asked.iterations is not None:
         U, V = fixed(xp, control, products, R, C, asked.iterations)
         columns = C
@@ -133,11 +136,9 @@ def _by_scaling(
     if asked.keep:  # what is returned is the plan of the potentials, with their rounding
         U, V = (xp.exp(lam * x) for x in potentials)
         rows, columns = U * products.rows(V), V * products.columns(U)
-    value = xp.sum(U * SharedKernel(xp, K * M).rows(V), axis=1)
-    all_lam = xp.zeros_like(value) + lam
-    found = _answer(
-        xp, asked, numbers, value, potentials, all_lam, convergence, R, C, rows, columns
-    )
+    value = xp.sum(U * costs.priced(lam).rows(V), axis=1)
+    all_lam, measured = xp.zeros_like(value) + lam, Measured(value, rows, columns)
+    found = _answer(xp, asked, numbers, measured, potentials, all_lam, convergence, R, C)
     if convergence is None:
         return found._replace(ran=found.ran + ALGORITHM1)
     relaxed = asked.relax & (convergence.n_iter > 1)  # the first look comes after one
@@ -145,16 +146,15 @@ def _by_scaling(
 
 
 def _answer(
-    xp: Any, asked: BlockSpec, numbers: Parameters, value: Array, potentials: Potentials,
-    lam: Array, convergence: ConvergenceState | None, R: Array, C: Array, rows: Array,
-    columns: Array,
+    xp: Any, asked: BlockSpec, numbers: Parameters, measured: Measured, potentials: Potentials,
+    lam: Array, convergence: ConvergenceState | None, R: Array, C: Array,
 ) -> Answer:  # fmt: skip
     """Put together; ``<P, M> - h(P) / lam`` is the marginals' product with the potentials.
 
-    The error is that of the ``rows`` and ``columns`` of the plan that is returned: at a large lam,
+    The error is that of the rows and columns of the plan that is returned: at a large lam,
     rounding of the potentials shows in it, and not in the errors that sweeps see.
     """
-    F, G = potentials
+    (F, G), (value, rows, columns) = potentials, measured
     objective = xp.zeros_like(value)
     if asked.keep:
         objective = weighted(xp, rows, F) + weighted(xp, columns, G)
