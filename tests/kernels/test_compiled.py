@@ -38,7 +38,7 @@ KERNELS = {
 #: Kernels that Python calls with more than one dtype.
 IN_BOTH_PRECISIONS = {
     "exponential.gibbs_kernel", "pair.gather", "block.row_step", "block.column_step",
-    "block.column_error", "binwise.excess", "binwise.harmonic", "planes.hard_transforms",
+    "block.column_error", "binwise.excess", "binwise.harmonic",
     "log_scalings.move_columns", "log_scalings.column_errors", "log_scalings.move_rows",
 }  # fmt: skip
 

@@ -38,7 +38,12 @@ def test_within_a_radius():
 
 
 @pytest.mark.parametrize(
-    "where", [(relaxed, "Relaxed", "bounds"), (transforms, "Transforms", "begin")]
+    "where",
+    [
+        (relaxed, "Relaxed", "bounds"),
+        (transforms, "Transforms", "begin"),
+        (transforms, "Transforms", "raise_bounds"),
+    ],
 )
 def test_a_bound_that_is_too_large_changes_the_answer(where, monkeypatch):
     honest = sd.neighbors(X, Y, ground=GROUND, k=10, lam=np.inf)

@@ -6,7 +6,6 @@ import sinkdist as sd
 from sinkdist.inputs.histograms import read
 from sinkdist.search import candidates
 from sinkdist.search.candidates import Candidates, Survivors
-from sinkdist.search.near_columns import NearColumns
 from sinkdist.search.transforms import Transforms
 
 
@@ -25,16 +24,19 @@ def test_never_above_the_exact_distance(monkeypatch):
         D = sd.distance(X[0], X, ground, lam=np.inf)
         s = sd.solve(X[0], X[3], ground, lam=np.inf)
         bins = np.flatnonzero(X[0])
-        near = NearColumns(ground, bins, rows, every)
-        bound = Transforms(near, X[0][bins], ground.max, rows, 0.0)
+        bound = Transforms(ground, bins, X[0][bins], rows, rows.most, 0.0)
+        some = Survivors(every[::3], np.zeros(5))  # whose columns are read first
+        bound.begin(some, np.inf)
         known = Survivors(every, np.zeros(15))
         bound.begin(known, np.inf)
         assert (known.bound <= D).all() and known.bound.sum() > 0.5 * D.sum()
+        np.testing.assert_array_equal(some.bound, known.bound[::3])
         tight = s.potentials[0][bins]
         for f in (tight, rng.normal(size=bins.size)):
-            known = Survivors(every, np.zeros(15))
-            bound.raise_bounds(known, f[None], np.inf)
-            assert (known.bound <= D).all()
+            for enough in (-1.0, np.inf):  # by one transform, and by two
+                known = Survivors(every, np.zeros(15))
+                bound.raise_bounds(known, f[None], enough)
+                assert (known.bound <= D).all()
         assert known.bound[0] == 0.0
 
 
@@ -51,11 +53,15 @@ def test_potentials_of_a_solve_prove_its_distance():
 
     rows, bins = sparse_rows(X), np.flatnonzero(X[0])
     assert family.n == 40
-    bound = Transforms(NearColumns(ground, bins, rows, every), X[0][bins], ground.max, rows, 0.0)
+    bound = Transforms(ground, bins, X[0][bins], rows, rows.most, 0.0)
     s = sd.solve(X[0], X[3], ground, lam=np.inf)
-    known = Survivors(every, np.zeros(40))
     f = s.potentials[0][bins][None]
-    bound.raise_bounds(known, f, np.inf)
-    assert abs(known.bound[3] - s.value) < 1e-4 * ground.max
     (plane,) = hard_planes(ground.matrix[bins], X[0][bins], f)
-    assert (known.bound >= X @ plane.g + plane.constant - 1e-4 * ground.max).all()
+    bounds = []
+    for enough in (-1.0, np.inf):
+        known = Survivors(every, np.zeros(40))
+        bound.raise_bounds(known, np.vstack([f] * 17), enough)  # more than stand side by side
+        assert abs(known.bound[3] - s.value) < 1e-4 * ground.max
+        assert (known.bound >= X @ plane.g + plane.constant - 1e-4 * ground.max).all()
+        bounds.append(known.bound)
+    assert (bounds[1] >= bounds[0] - 1e-4 * ground.max).all() and bounds[1].sum() > bounds[0].sum()

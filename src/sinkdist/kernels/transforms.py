@@ -1,110 +1,228 @@
 """Two transforms of potentials, for one histogram against many in compressed rows.
 
 The mass that two histograms share stays where it is, so that both transforms are minima over few
-bins; see `search.transforms` for what that proves. Loops run over the bins of the query, whose
-costs to a bin of a candidate lie side by side.
+bins; see `search.transforms` for what that proves. Costs from a bin of a candidate to those of the
+query lie side by side. A potential is transformed at a bin when the first candidate has mass there.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from sinkdist.kernels.compiled import Array, compiled
-from sinkdist.kernels.minimum import lesser
+from sinkdist.kernels.compiled import Array, compiled, part
+from sinkdist.kernels.relaxed import HUGE, Vectors, over_rows
 
-__all__ = ["beside_diagonal", "transposed", "two_transforms"]
+__all__ = ["UNUSED", "costs_to_query", "number_bins", "one_transform", "two_transforms"]
 
-HUGE = np.float32(1e38)
+NOTHING = np.float32(0.0)
+UNUSED, MET = -2, -1  #: in place of the number of a bin
+
+
+def _least(vectors: Vectors, held: Any, row: list[Any], shift: Any) -> Any:
+    """``min(held, row + shift)``."""
+    return vectors.lesser(held, vectors.plus(row[0], shift))
+
+
+def _least_in_python(V: Array, at: Array, shift: Array, count: int, out: Array) -> None:
+    out[:] = (V[at[:count]] + shift[:count, None]).min(axis=0, initial=HUGE)
+
+
+def _sum(vectors: Vectors, held: Any, row: list[Any], weight: Any) -> Any:
+    """``held + weight row``."""
+    return vectors.plus(held, vectors.times(row[0], weight))
+
+
+def _sum_in_python(V: Array, at: Array, weight: Array, count: int, out: Array) -> None:
+    out[:] = weight[:count] @ V[at[:count]]
+
+
+#: ``out_p = min_a V[at_a, p] + shift_a``, and ``sum_a weight_a V[at_a, q]``, over some ``a``.
+least_of = over_rows(_least, HUGE, 1, _least_in_python)
+sum_of = over_rows(_sum, 0.0, 1, _sum_in_python)
 
 
 @compiled
-def transposed(costs: Array, T: Array) -> None:
-    """Costs transposed in single precision; what is behind the last row stays."""
-    m, n = costs.shape
-    for j in range(n):
-        for i in range(m):
-            T[j, i] = costs[i, j]
+def number_bins(
+    start: Array, bins: Array, index: Array, count: int, label: Array, columns: Array
+) -> int:
+    """Number the bins of the rows ``index`` that have no number yet; how many have one then.
 
-
-@compiled
-def beside_diagonal(M: Array, f: Array, g: Array) -> None:
-    """``g_j = min_i M_ij - f_i`` over the rows ``i != j``, for the columns that are rows as well.
-
-    Of one row, the only column stays as it is.
+    Parameters
+    ----------
+    count : int
+        How many bins have a number already.
+    label, columns : ndarray of int, shape (d,)
+        The number of every bin, `UNUSED` without one; and the bin of every number.
     """
-    m = f.size
-    if m == 1:
-        return
-    for j in range(m):
-        g[j] = np.inf
-    for i in range(m):
-        line, x, before = M[i], f[i], g[i]
-        for j in range(m):
-            g[j] = lesser(g[j], line[j] - x)
-        g[i] = before
+    before = count
+    for k in range(index.size):
+        for e in range(start[index[k]], start[index[k] + 1]):
+            if label[bins[e]] == UNUSED:
+                label[bins[e]] = MET
+                count += 1
+    if count > before:  # in order, so that costs are read in order
+        at = before
+        for j in range(label.size):
+            if label[j] == MET:
+                label[j], columns[at] = at, j
+                at += 1
+    return count
 
 
 @compiled
-def two_transforms(
-    T: Array, r: Array, start: Array, bins: Array, mass: Array, label: Array, index: Array,
-    G: Array, margins: Array, enough: float, left: Array, moving: Array, excess: Array,
-    least: Array, bound: Array,
+def costs_to_query(M: Array, rows: Array, columns: Array, T: Array) -> None:
+    """``T_ai = M[rows_i, columns_a]`` in single precision; finite numbers behind the last row."""
+    last = rows.size - 1
+    for i in range(0, T.shape[1], 4):
+        line0, line1 = M[rows[min(i, last)]], M[rows[min(i + 1, last)]]
+        line2, line3 = M[rows[min(i + 2, last)]], M[rows[min(i + 3, last)]]
+        for a in range(columns.size):
+            j, t = columns[a], T[a]
+            t[i], t[i + 1], t[i + 2], t[i + 3] = line0[j], line1[j], line2[j], line3[j]
+
+
+@part
+def _what_moves(
+    r: Array, own: int, start: Array, bins: Array, mass: Array, label: Array, k: int, left: Array,
+    moving: Array, excess: Array,
+) -> int:  # fmt: skip
+    """The columns where row ``k`` has more than the query, and by how much; what the query has left
+    on its bins; how many columns that are.
+    """
+    count = 0
+    for p in range(own):
+        left[p] = r[p]
+    for e in range(start[k], start[k + 1]):
+        j = label[bins[e]]
+        more = mass[e] - r[j]
+        left[j] = max(-more, 0.0)
+        moving[count], excess[count] = j, more
+        count += 1 if more > 0.0 else 0
+    return count
+
+
+@part
+def _transform(
+    T: Array, G: Array, moving: Array, count: int, every: Array, made: Array
 ) -> None:  # fmt: skip
-    """Raise ``bound_k`` to what potentials and their transforms prove for histogram ``index_k``.
+    """Transforms of potentials at some columns, unless they are there; see `one_transform`."""
+    columns = made.size
+    for a in range(count):
+        j = moving[a]
+        if made[j] == 0:
+            made[j] = 1
+            least_of(G[columns:], every, T[j], every.size, G[j])
+
+
+@compiled
+def one_transform(
+    T: Array, r: Array, start: Array, bins: Array, mass: Array, label: Array, index: Array,
+    G: Array, made: Array, every: Array, margins: Array, at: Array, weight: Array, sums: Array,
+    which: Array, bound: Array,
+) -> None:  # fmt: skip
+    """Raise ``bound_k`` to what potentials of the query prove for histogram ``index_k``.
 
     Parameters
     ----------
     T : ndarray of float32, shape (columns, width)
         Costs, a metric: from each column to the bins with mass of the query, filled up with any
-        numbers to whole vectors. The first columns are the bins of the query.
-    r : ndarray
-        Masses of the query.
+        numbers to whole vectors. The first columns are the bins of the query, and have `HUGE`
+        costs to themselves.
+    r : ndarray, shape (columns,)
+        Masses of the query, 0 on columns that are none of its bins.
     start, bins, mass : ndarray
         The others in compressed rows.
     label : ndarray of int
         The column of every bin.
-    G, margins : ndarray, shapes (potentials, columns) and (potentials,)
-        Any potentials, of float32, and what is taken off the bound of each.
-    enough : float
-        A bound above this need not be raised further.
-    left, moving, excess, least : ndarray
-        Scratch: as long as ``r``; as the longest row, integers and numbers; of float32, a width.
+    G, made : ndarray, shapes (columns + bins of the query, whole vectors) and (columns,)
+        Transforms of potentials, side by side, of float32, and which of them are there; behind
+        them the potentials on the bins of the query, times -1.
+    every : ndarray of int64
+        0, 1, 2 and so on, for every bin of the query.
+    margins : ndarray, shape (potentials,)
+        What is taken off the bound of each potential, with its sum over the masses of the query.
+    at, weight, sums : ndarray
+        Scratch: integers and float32, longer than twice the longest row; of float32, a row of
+        ``G``.
+    which : ndarray of int64, shape (kept,)
+        Out: the potential that proves most for each histogram.
     """
-    own, width = r.size, least.size
+    columns = made.size
     for k in range(index.size):
-        for p in range(own):
-            left[p] = r[p]
         count = 0
         for e in range(start[index[k]], start[index[k] + 1]):
-            j, more = label[bins[e]], mass[e]
-            if j < own:
-                more -= r[j]
-                left[j] = max(-more, 0.0)
-            if more > 0.0:
-                moving[count], excess[count] = j, more
-                count += 1
+            j = label[bins[e]]
+            if made[j] == 0:
+                made[j] = 1
+                least_of(G[columns:], every, T[j], every.size, G[j])
+            more, stays = mass[e] - r[j], min(mass[e], r[j])
+            at[count], weight[count] = j, more
+            count += 1 if more > 0.0 else 0
+            at[count], weight[count] = columns + j, stays
+            count += 1 if stays > 0.0 else 0
+        sum_of(G, at, weight, count, sums)
+        most = sums[0] - margins[0]
+        which[k] = 0
+        for q in range(1, margins.size):
+            if sums[q] - margins[q] > most:
+                most, which[k] = sums[q] - margins[q], q
+        bound[k] = max(bound[k], most)
+
+
+@compiled
+def two_transforms(
+    T: Array, r: Array, start: Array, bins: Array, mass: Array, label: Array, index: Array,
+    G: Array, made: Array, every: Array, margins: Array, which: Array, plain: float, enough: float,
+    left: Array, moving: Array, excess: Array, shift: Array, least: Array, bound: Array,
+) -> None:  # fmt: skip
+    """The same by potentials and the transforms of their transforms.
+
+    Parameters
+    ----------
+    margins : ndarray, shape (potentials,)
+        What is taken off the bound of each potential.
+    which : ndarray of int64
+        The potential to begin with, for each histogram.
+    plain : float
+        What is taken off a bound without potentials, which is tried before; inf if it is not.
+    enough : float
+        A bound above this need not be raised further.
+    left, moving, excess, shift, least : ndarray
+        Scratch: as long as ``r``; longer than the longest row: integers, numbers and float32; of
+        float32, a row of ``T``.
+    """
+    own = every.size
+    for k in range(index.size):
+        if bound[k] > enough:
+            continue
+        count = _what_moves(r, own, start, bins, mass, label, index[k], left, moving, excess)
         if count == 0:
             continue
         best = bound[k]
-        for q in range(margins.size):
-            g, total = G[q], 0.0
-            for p in range(width):
-                least[p] = HUGE
-            for a in range(0, count, 4):  # what is left over is looked at more than once
-                j, k1 = moving[a], moving[min(a + 1, count - 1)]
-                k2, k3 = moving[min(a + 2, count - 1)], moving[min(a + 3, count - 1)]
-                x0, x1, x2, x3 = g[j], g[k1], g[k2], g[k3]
-                t0, t1, t2, t3 = T[j], T[k1], T[k2], T[k3]
-                for p in range(width):
-                    least[p] = lesser(
-                        lesser(least[p], t0[p] - x0),
-                        lesser(lesser(t1[p] - x1, t2[p] - x2), t3[p] - x3),
-                    )
+        if plain < np.inf:
             for a in range(count):
-                total += excess[a] * g[moving[a]]
+                shift[a] = NOTHING
+            least_of(T, moving, shift, count, least)
+            total = 0.0
+            for p in range(own):
+                total += left[p] * least[p]
+            best = max(best, total - plain)
+        if best <= enough:
+            _transform(T, G, moving, count, every, made)
+        for turn in range(margins.size):
+            if best > enough:
+                break
+            q, total = turn if turn > which[k] else turn - 1, 0.0
+            if turn == 0:
+                q = which[k]
+            for a in range(count):
+                x = G[moving[a], q]
+                shift[a] = -x
+                total += excess[a] * x
+            least_of(T, moving, shift, count, least)
             for p in range(own):
                 total += left[p] * least[p]
             best = max(best, total - margins[q])
-            if best > enough:
-                break
         bound[k] = best

@@ -1,7 +1,8 @@
 """What is known of the distances from one query, and what its solves add to that.
 
-Candidates in compressed rows are bounded on the columns that they use (`near_columns`): at first
-those of the most promising ones, which are solved first, then those of all that these leave.
+Candidates in compressed rows are looked at twice: at first the most promising ones, which are
+solved first, then all that these leave. Where costs are a metric, `transforms` bound them; planes
+of other costs are on the columns that are left (`near_columns`).
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ class Bounds:
     Attributes
     ----------
     first : ndarray or None
-        Candidates to begin with, where others are not bounded as well yet.
+        Places, among the survivors, of candidates to begin with, where others are not bounded as
+        well yet.
     """
 
     def __init__(self, cascade: Cascade, r: Array) -> None:
@@ -44,7 +46,6 @@ class Bounds:
         self._bins = np.flatnonzero(r)
         self._r = r[self._bins]
         self._near: NearColumns | None = None
-        self._transforms: Transforms | None = None
         self._waits = False  # for the limit of the first solves
         self.first: Array | None = None
 
@@ -57,6 +58,15 @@ class Bounds:
     def costs(self) -> Array:
         """From the bins with mass of the histogram to those that candidates use."""
         return np.ascontiguousarray(self._cascade.task.ground.block(self._bins, self._columns))
+
+    @cached_property
+    def _transforms(self) -> Transforms:
+        """Where costs are a metric and candidates compressed rows."""
+        cascade = self._cascade
+        assert cascade.rows is not None
+        return Transforms(
+            cascade.task.ground, self._bins, self._r, cascade.rows, cascade.most, cascade.blur
+        )  # fmt: skip
 
     def begin(self, survivors: Survivors, ranking: Ranking) -> None:
         """Bounds that need no solve, beyond those of `Cascade.start`.
@@ -79,19 +89,17 @@ class Bounds:
             count = max(_LOOK, 2 * (ranking.rule.k or 0))
             at = np.argpartition(survivors.bound, min(count, survivors.bound.size) - 1)[:count]
             some = Survivors(survivors.index[at], survivors.bound[at])
-            self._look_at(some, np.inf)
+            self._transforms.begin(some, np.inf)
             survivors.bound[at] = some.bound
-            self.first = some.index
+            self.first = at
 
     def complete(self, survivors: Survivors, ranking: Ranking) -> None:
         """Give all survivors the bounds that `begin` has given to some, once."""
         if self._waits:
             self._waits, self.first = False, None
-            self._look_at(survivors, ranking.limit[0])
-            before = survivors.index.size
+            if self._cascade.has_transforms and survivors.index.size:
+                self._transforms.begin(survivors, ranking.limit[0])
             ranking.drop(survivors)
-            if 2 * survivors.index.size < before:
-                self._narrow(survivors.index, self._near)
 
     def explore(self, task: Prepared, index: Array, enough: float) -> Explored:
         """Solve some candidates, on the columns that they use where the member can."""
@@ -114,16 +122,20 @@ class Bounds:
         The nearest candidates' potentials come first: they drop most, and the others are then used
         for fewer candidates.
         """
-        self.complete(survivors, ranking)
         order = np.argsort(found.value, kind="stable")
         order = order[np.isfinite(found.f[order]).all(axis=1)]
+        F, rows = found.f[order], self._cascade.candidates.sparse
+        if self._cascade.has_transforms and task.member.lam == np.inf and order.size:
+            self._waits, self.first = False, None  # these prove more than the bounds of `begin`
+            if survivors.index.size:
+                self._transforms.raise_bounds(survivors, F, ranking.limit[0])
+                ranking.drop(survivors)
+            return
+        self.complete(survivors, ranking)
         if order.size == 0 or survivors.index.size == 0:
             return
-        F = found.f[order]
-        if self._transforms is not None and task.member.lam == np.inf:
-            self._transforms.raise_bounds(survivors, F, ranking.limit[0])
-            ranking.drop(survivors)
-            return
+        if self._near is None and rows is not None:
+            self._near = NearColumns(self._cascade.task.ground, self._bins, rows, survivors.index)
         costs = self.costs if self._near is None else self._near.costs
         planes = self._proven(task.member.planes(costs, self._r, F, found.lam[order]))
         for some in (planes[:_ALONE], planes[_ALONE:]):
@@ -137,21 +149,6 @@ class Bounds:
         g = np.zeros(self._cascade.task.ground.shape[1])
         g[self._columns] = plane.g
         return Plane(g, plane.constant)
-
-    def _look_at(self, survivors: Survivors, enough: float) -> None:
-        """Bound some candidates on the columns that they use."""
-        self._narrow(survivors.index)
-        if self._transforms is not None:
-            self._transforms.begin(survivors, enough)
-
-    def _narrow(self, index: Array, wider: NearColumns | None = None) -> None:
-        """Look at the columns that some candidates use, from now on."""
-        cascade = self._cascade
-        ground, rows = cascade.task.ground, cascade.candidates.sparse
-        assert rows is not None
-        self._near = near = NearColumns(ground, self._bins, rows, index, wider)
-        if cascade.has_transforms:
-            self._transforms = Transforms(near, self._r, ground.max, rows, cascade.blur)
 
     def _raise(self, survivors: Survivors, planes: list[Plane]) -> None:
         """Raise bounds to what planes prove."""

@@ -52,19 +52,15 @@ class Survivors:
     def take(self, count: int, among: Array | None = None) -> Survivors:
         """The most promising ones, in order of their bounds, then of their index; removed here.
 
-        ``among`` names the candidates to choose from, where these are not all.
+        ``among`` are the places of candidates to choose from, where these are not all.
         """
         key = self.bound if self.estimate is None else self.estimate
-        if among is not None:
-            key = np.where(np.isin(self.index, among), key, np.inf)
-            count = min(count, among.size)
-        if count < key.size:
-            at = np.argpartition(key, count - 1)[:count]
-        else:
-            at = np.arange(key.size)
+        at = np.arange(key.size) if among is None else among
+        if count < at.size:
+            at = at[np.argpartition(key[at], count - 1)[:count]]
         at = at[np.lexsort((self.index[at], key[at]))]
         taken = Survivors(self.index[at], self.bound[at])
-        rest = np.ones(key.size, bool)
+        rest = np.ones(self.index.size, bool)
         rest[at] = False
         self.keep(rest)
         return taken

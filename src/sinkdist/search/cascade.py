@@ -19,6 +19,7 @@ from sinkdist.search.bounds import Bounds
 from sinkdist.search.candidates import Candidates
 from sinkdist.search.projections import Features, Projections
 from sinkdist.search.relaxed import Relaxed
+from sinkdist.solvers.bins import SparseRows
 from sinkdist.solvers.members import Exact
 from sinkdist.solvers.prepared import Prepared, Wishes
 
@@ -38,6 +39,11 @@ class Cascade:
     exact : Prepared or None
         The exact distance in the same unit, where its solves sharpen bounds: its potentials have
         planes, and those of the member have none.
+    rows : SparseRows or None
+        Candidates in compressed rows, with bins as short integers: bounds read them again and
+        again.
+    most : int
+        Bins with mass in any of these, at most.
     names : tuple of str
         Of the bounds that are used.
     """
@@ -67,8 +73,14 @@ class Cascade:
         # the three of a triangle.
         self.blur = 5.0 * ground.rounding * ground.max
         self.relaxed: Relaxed | None = None
-        if self.is_bounded and candidates.sparse is not None and self.projections is None:
-            self.relaxed = Relaxed(ground, candidates.sparse, self._used, metric, self.blur)
+        self.rows: SparseRows | None = None
+        self.most = 0
+        if self.is_bounded and candidates.sparse is not None:
+            start, bins, mass = candidates.sparse
+            self.rows = SparseRows(start, bins.astype(np.int32), mass)
+            self.most = self.rows.most
+            if self.projections is None:
+                self.relaxed = Relaxed(ground, self.rows, self._used, metric, self.blur)
         self.names: tuple[str, ...] = NOTHING
         if self.is_bounded:
             self.names = (

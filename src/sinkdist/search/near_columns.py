@@ -1,7 +1,7 @@
 """The bins that a few candidates use, with the costs from the bins of one query to them.
 
-A first bound leaves few candidates, which use few of all bins: transforms, planes and solves read a
-small block of costs, again and again, instead of lines of a large matrix.
+A first bound leaves few candidates, which use few of all bins: planes and solves read a small block
+of costs, again and again, instead of lines of a large matrix.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Ranking:
         for place in np.argsort(found.value, kind="stable").tolist():
             value = float(found.value[place])
             if value < math.inf:
-                near = value <= self.limit[0]
+                near = value <= self._farthest
                 upper = found.certify(place) if near else float(found.upper[place])
                 self.put(int(index[place]), value, max(upper, value))
 
@@ -74,21 +74,32 @@ class Ranking:
 
         The distance is the k-th smallest upper end, so k candidates are proven to be as near.
         """
-        radius = self.rule.radius
-        if self.rule.k is None or len(self._nearest) < self.rule.k:
-            return radius, _ANY
-        distance = self._nearest[-1][0]
-        if distance > radius:
-            return radius, _ANY
+        distance = self._farthest
+        if not self._is_full or self._nearest[-1][0] > distance:
+            return distance, _ANY
         return distance, max(index for _, index in self._nearest)
+
+    @property
+    def _is_full(self) -> bool:
+        """Whether as many candidates are known as are wanted."""
+        return self.rule.k is not None and len(self._nearest) >= self.rule.k
+
+    @property
+    def _farthest(self) -> float:
+        """The distance of the limit."""
+        radius = self.rule.radius
+        return min(self._nearest[-1][0], radius) if self._is_full else radius
 
     def drop(self, survivors: Survivors) -> None:
         """Drop candidates that are proven to be no better."""
         distance, last = self.limit
-        near = survivors.bound < distance
-        near |= (survivors.bound == distance) & (survivors.index < last)
-        if not near.all():
+        if distance == math.inf and last == _ANY:
+            return
+        near = np.flatnonzero(survivors.bound <= distance)
+        if near.size < survivors.index.size:
             survivors.keep(near)
+        if last < _ANY and (tied := survivors.bound == distance).any():
+            survivors.keep(~tied | (survivors.index < last))
 
     def solved_from(self, first: int) -> KnownPairs:
         """Candidates from the ``first`` on whose distances are bounded from above; nearest first.

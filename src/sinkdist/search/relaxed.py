@@ -23,7 +23,7 @@ import numpy as np
 from sinkdist.ground import Ground
 from sinkdist.ground.metric import BENT
 from sinkdist.kernels.compiled import Array
-from sinkdist.kernels.relaxed import HUGE, LANES, least_costs, relaxed_alone, relaxed_transport
+from sinkdist.kernels.relaxed import LANES, least_costs, relaxed_alone, relaxed_transport
 from sinkdist.solvers.bins import SparseRows
 
 __all__ = ["NAME", "Relaxed"]
@@ -52,56 +52,56 @@ class Relaxed:
     def __init__(
         self, ground: Ground, rows: SparseRows, used: Array | None, metric: bool, blur: float
     ) -> None:
-        self._ground, self._rows, self._used = ground, rows, used
+        self._ground, self._used = ground, used
+        self._start, self._most = rows.start, rows.most
+        self._bins, self._mass = rows.bins, rows.mass.astype(np.float32)
         self._metric, self._blur = metric, blur
 
     def bounds(self, R: Array) -> Array:
         """Lower bounds on the distances from each row of ``R`` to every candidate."""
-        n = self._rows.start.size - 1
-        out = np.empty((len(R), n))
+        out = np.empty((len(R), self._start.size - 1))
         for first in range(0, len(R), LANES):
-            out[first : first + LANES] = self._some(R[first : first + LANES])
+            self._bound(R[first : first + LANES], out[first : first + LANES])
         return out
 
-    def _some(self, R: Array) -> Array:
+    def _bound(self, R: Array, out: Array) -> None:
         """For as many queries as there are lanes."""
-        queries, d = len(R), self._ground.shape[1]
-        lanes = 1 if queries == 1 else LANES  # whole vectors
-        pays, free = np.zeros((2, d, lanes), np.float32)
-        largest = np.empty(queries)
+        lanes = 1 if len(R) == 1 else LANES  # whole vectors
+        d = self._ground.shape[1]
+        pays, table = np.zeros((lanes, d), np.float32), np.zeros((d, 2, lanes), np.float32)
         for q, r in enumerate(R):
             bins = np.flatnonzero(r)
-            least = self._least(bins)
-            largest[q] = least.max()
-            pays[:, q] = least
+            self._least(bins, pays[q])
             if self._metric:
-                free[bins, q] = r[bins]
-        found = np.empty((lanes, self._rows.start.size - 1), np.float32)
-        if queries == 1:
-            relaxed_alone(*self._rows, pays[:, 0], free[:, 0], found[0])
-        else:
-            relaxed_transport(*self._rows, pays, free, np.empty(LANES, np.float32), found)
-        margins = 2.0 * (self._rows.most + 8) * _UNIT * largest + self._blur
+                table[bins, 1, q] = r[bins]
+        largest = pays[: len(R)].max(axis=1)
+        margins = 2.0 * (self._most + 8) * _UNIT * largest.astype(np.float64) + self._blur
         if self._metric:
             margins += BENT * self._ground.max
-        bounds = found[:queries] - margins[:, None]
-        return np.maximum(bounds, 0.0, out=bounds)
+        rows = self._start, self._bins, self._mass
+        if lanes == 1:
+            relaxed_alone(*rows, pays[0], table[:, 1, 0].copy(), margins[0], out[0])
+        else:
+            table[:, 0] = pays.T
+            relaxed_transport(
+                *rows, table.reshape(d, 2 * lanes), margins, np.empty(lanes, np.float32), out
+            )
 
-    def _least(self, bins: Array) -> Array:
-        """The least cost of a unit of mass in every bin that comes from elsewhere."""
+    def _least(self, bins: Array, out: Array) -> None:
+        """The least cost of a unit of mass in every bin that comes from elsewhere.
+
+        0 where nothing does: of a query of one bin, that bin.
+        """
         ground = self._ground
         none = np.full(bins.size, -1)
-        least = np.zeros(ground.shape[1])
         if self._used is None:
-            least_costs(ground.dense, bins, bins if self._metric else none, least)
-        else:
-            costs = np.ascontiguousarray(ground.block(bins, self._used))
-            own = none
-            if self._metric:  # where the bins of the query are among the used ones
-                at = np.minimum(np.searchsorted(self._used, bins), self._used.size - 1)
-                own = np.where(self._used[at] == bins, at, -1)
-            found = np.empty(self._used.size)
-            least_costs(costs, np.arange(bins.size), own, found)
-            least[self._used] = found
-        least[least >= HUGE] = 0.0  # a query of one bin, in that bin: nothing comes from elsewhere
-        return least
+            least_costs(ground.dense, bins, bins if self._metric else none, out)
+            return
+        costs = np.ascontiguousarray(ground.block(bins, self._used))
+        own = none
+        if self._metric:  # where the bins of the query are among the used ones
+            at = np.minimum(np.searchsorted(self._used, bins), self._used.size - 1)
+            own = np.where(self._used[at] == bins, at, -1)
+        found = np.empty(self._used.size, np.float32)
+        least_costs(costs, np.arange(bins.size), own, found)
+        out[self._used] = found

@@ -116,15 +116,9 @@ class TileSearch:
             self.cascade, self.queries, tile, self.rule, own=self.own, share=self.shares,
             at_once=self.at_once,
         )  # fmt: skip
-        answers = {query: self._for_later_rows(query, answer) for query, answer in found}
+        width = self.width
+        answers = {query: _for_later_rows(query, answer, width) for query, answer in found}
         return TileAnswers(answers, self.engine.bounds)
-
-    def _for_later_rows(self, query: int, answer: Answer) -> Answer:
-        """An answer whose pairs are those that other tiles may use."""
-        later = np.flatnonzero(answer.pairs.other > query)[: self.width]
-        _, *pairs = answer.pairs
-        kept = KnownPairs(np.full(later.size, query), *(x[later] for x in pairs))
-        return replace(answer, pairs=kept)
 
     def __reduce__(self) -> Any:
         kept = dict(self.__dict__)
@@ -132,3 +126,11 @@ class TileSearch:
             kept["_engine"] = None
         kept["_cascade"] = None
         return TileSearch.__new__, (TileSearch,), kept
+
+
+def _for_later_rows(query: int, answer: Answer, width: int) -> Answer:
+    """An answer whose pairs are those that other tiles may use."""
+    later = np.flatnonzero(answer.pairs.other > query)[:width]
+    _, *pairs = answer.pairs
+    kept = KnownPairs(np.full(later.size, query), *(x[later] for x in pairs))
+    return replace(answer, pairs=kept)
