@@ -48,6 +48,7 @@ UNTRIED, TAKEN, GIVEN_UP = 0.0, 1.0, 2.0  #: a tree
 CUT = 1e-2  #: entries of P below this part of an even share are left out of the Hessian
 DENSE = 0.06  #: density above which the dense kernel is the faster Hessian
 FORCING = 0.1  #: the linear system's relative accuracy, tightened near the solution
+ENOUGH = 0.1  #: of the part of the error that may stay: the last step is no more accurate
 FAR = 1e80  #: scalings beyond this, or below its inverse, are absorbed into the potentials
 CG_STEPS = 300
 MANY_STEPS = 20  #: from which a tree is tried instead of the diagonal
@@ -148,7 +149,7 @@ def newton_pair(
             W[V_BEFORE, j], W[ACC_BEFORE, j] = v[j], acc[j]
         control[READS] += 1.0
         damping = control[DAMPING]
-        forcing = min(FORCING, math.sqrt(error))
+        forcing = max(min(FORCING, math.sqrt(error)), ENOUGH * tol / error)
         if is_near:
             _solve_near(
                 K, near, near_columns, near_values, r, c, u, v, acc, control, W, S, starts, columns,
