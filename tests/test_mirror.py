@@ -108,6 +108,7 @@ ELSEWHERE = {
     "jax.py": "behaviour/test_losses.py",
     "inputs/thresholds.py": "inputs/test_histograms.py",
     "kernels/compiling.py": "kernels/test_compiled.py",
+    "kernels/near_entries.py": "kernels/test_passes.py",
     "kernels/views.py": "kernels/test_compiled.py",
     # Protocols and constants: nothing to run.
     "ground/operator.py": "ground/test_dense.py",

@@ -24,7 +24,15 @@ from sinkdist.solvers.outcome import ACCELERATED, STATUS_OF, Outcome
 from sinkdist.solvers.policy import ACCELERATED_ENTRIES, LOOSE_START, NEAR, SHARED_ENTRIES
 from sinkdist.solvers.prepared import Prepared
 
-__all__ = ["Reached", "accelerated", "accelerated_path", "is_accelerated", "may_be_accelerated"]
+__all__ = [
+    "STEEPEST",
+    "Reached",
+    "accelerated",
+    "accelerated_path",
+    "climbed",
+    "is_accelerated",
+    "may_be_accelerated",
+]
 
 ATTEMPTS = 3  #: kernels around better and better potentials at one lam
 FEWEST = 100  #: allowed reads below which nothing is tried that needs several kernels
@@ -76,9 +84,9 @@ def accelerated(
     K = _shared_kernel(task) if shared else None
     pair = LargePair(costs, r, c, task.max_iter, task.stop, task.workers, K)
     with pair.helped() as helpers:
-        climbed = _climbed(pair, lam, rungs, task.tol)
+        is_there = climbed(pair, lam, rungs, task.tol)
         known = K is not None
-        end = _to_tolerance(pair, lam, task.tol, known=known) if climbed else _given_up(pair)
+        end = _to_tolerance(pair, lam, task.tol, known=known) if is_there else _given_up(pair)
     if isinstance(end, Reached):
         helpers.wait()  # Newton's method takes the room of this kernel
         return end
@@ -104,7 +112,7 @@ def accelerated_path(
                 pair.potentials = np.zeros(r.size), np.zeros(c.size)
             else:
                 pair.potentials = _through(known, lam)
-            tried = lam * mean <= STEEPEST and _climbed(pair, lam, rungs, tol)
+            tried = lam * mean <= STEEPEST and climbed(pair, lam, rungs, tol)
             end = _to_tolerance(pair, lam, tol, known=False) if tried else _given_up(pair)
             if isinstance(end, Reached):
                 known = []
@@ -125,7 +133,7 @@ def _shared_kernel(task: Prepared) -> Array | None:
     return kernel
 
 
-def _climbed(pair: LargePair, lam: float, rungs: int, tol: float) -> bool:
+def climbed(pair: LargePair, lam: float, rungs: int, tol: float) -> bool:
     """Potentials for a start at ``lam``, by so many rungs below it."""
     before = None
     for rung in range(rungs, 0, -1):

@@ -21,6 +21,7 @@ from sinkdist.solvers.compiled.exact import exact_pair
 from sinkdist.solvers.compiled.ladder import ContinuationResult, climb
 from sinkdist.solvers.compiled.lam_policy import BEYOND, VACUOUS, next_lam, unstuck
 from sinkdist.solvers.compiled.lam_search import Searches, entropy
+from sinkdist.solvers.compiled.large_search import is_large, search_large
 from sinkdist.solvers.compiled.log import plan_of
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER, RUNNING
 from sinkdist.solvers.compiled.symmetric import MOST_SWEEPS, is_against_itself, symmetric_pair
@@ -64,30 +65,34 @@ def constrained_pair(
     *,
     certify: bool,
     below: float = -np.inf,
+    workers: int = 1,
 ) -> Constrained:
     """One pair on bins with mass; ``certify`` asks for a proven bracket narrower than tol.
 
     ``below`` is a bound on the exact distance from below, where its plan has been tried already.
     """
+    large = is_large(M.size, max_iter)
     made, inner, bracket, exact, own = 0, tol, None, None, is_against_itself(M, r, c)
     if certify and alpha >= NEARLY * min(entropy(r), entropy(c)):
         exact = exact_pair(M, r, c, metric=False, stop=stop, within=tol)
-        if (found := _if_inside(exact, r, c, alpha, made)) is not None:
-            return found
+        if (inside := _if_inside(exact, r, c, alpha, made)) is not None:
+            return inside
         below = exact.lower
     for _ in range(5):
         most = max_iter - made
         if below > -np.inf:  # if it takes long at a large lam, ladders take less
             most = min(most, SOME if own else max(SOME, max_iter // 2))
-        lam, value, error, reads, act, f, g = _constrain_one(
-            M, r, c, alpha, below, inner, most, stop
-        )
+        if large and not own:
+            found = search_large(M, r, c, alpha, below, inner, most, stop, workers)
+        else:
+            found = _constrain_one(M, r, c, alpha, below, inner, most, stop)
+        lam, value, error, reads, act, f, g = found
         made += reads
         if act in (VACUOUS, HANDED_OVER) or (act == RUNNING and made < max_iter):
             if exact is None:
                 exact = exact_pair(M, r, c, metric=False, stop=stop, within=tol)
-                if (found := _if_inside(exact, r, c, alpha, made)) is not None:
-                    return found
+                if (inside := _if_inside(exact, r, c, alpha, made)) is not None:
+                    return inside
                 below = exact.lower
                 if act == VACUOUS:
                     continue  # it is not: search on, now without that end

@@ -111,16 +111,24 @@ class Searches:
         """Solve at the lam where the search of a pair has stopped, from where sweeps have come."""
         _, over_rows, over_columns, blocks, search = self.space
         m, n = (int(np.count_nonzero(H[k if len(H) > 1 else 0])) for H in (self.R, self.C))
-        r, u = over_rows[MASS, :m], over_rows[SCALING, :m]
-        c, v, acc = (over_columns[row, :n] for row in (MASS, SCALING, SUMS))
-        control = np.empty(newton.FIELDS)
-        newton.begin(control)
-        most = min(NEWTON_READS, max(1.0, max_iter - search[READS]) - search[MADE])
-        search[ACT], search[ERROR] = newton.newton_pair(
-            blocks[: m * n].reshape(m, n), *newton.NO_ENTRIES, r, c, u, v, acc, control,
-            search[INNER], most, *newton.scratch_for(m, n),
-        )  # fmt: skip
-        search[MADE] += control[newton.READS]
+        K = blocks[: m * n].reshape(m, n)
+        solve_by_newton(K, over_rows[:, :m], over_columns[:, :n], search, max_iter)
+
+
+def solve_by_newton(
+    K: Array, over_rows: Array, over_columns: Array, search: Array, max_iter: int
+) -> None:
+    """Solve at a search's lam by Newton's method, from the scalings where sweeps have come."""
+    r, u = over_rows[MASS], over_rows[SCALING]
+    c, v, acc = (over_columns[row] for row in (MASS, SCALING, SUMS))
+    control = np.empty(newton.FIELDS)
+    newton.begin(control)
+    most = min(NEWTON_READS, max(1.0, max_iter - search[READS]) - search[MADE])
+    search[ACT], search[ERROR] = newton.newton_pair(
+        K, *newton.NO_ENTRIES, r, c, u, v, acc, control, search[INNER], most,
+        *newton.scratch_for(r.size, c.size),
+    )  # fmt: skip
+    search[MADE] += control[newton.READS]
 
 
 @compiled

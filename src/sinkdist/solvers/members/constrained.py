@@ -18,6 +18,7 @@ from sinkdist.solution.reductions import entropy
 from sinkdist.solvers.bins import cut, dense_rows, in_double, sparse_rows
 from sinkdist.solvers.compiled.constrained import NEARLY, constrained_pair, is_vacuous
 from sinkdist.solvers.compiled.lam_search import Searches
+from sinkdist.solvers.compiled.large_search import is_large
 from sinkdist.solvers.compiled.relaxation import CONVERGED, HANDED_OVER
 from sinkdist.solvers.compiled.simplex.batch import transport
 from sinkdist.solvers.compiled.upper_end import upper_end
@@ -80,7 +81,8 @@ class Constrained(Member):
         return 5e-8
 
     def _operators(self, ground: Ground, dtype: np.dtype[Any], wishes: Wishes) -> dict[str, Any]:
-        return {"metric": knows_metric(ground, wishes)}
+        alone = wishes.workers if wishes.pairs == 1 else 1
+        return {"metric": knows_metric(ground, wishes), "workers": alone}
 
     def solve_pair(self, task: Prepared, r: Array, c: Array) -> Solved:
         """One pair; the exact distance where the ball holds every plan."""
@@ -121,7 +123,7 @@ class Constrained(Member):
             return outcome
         end = constrained_pair(
             costs, r, c, self.alpha, task.tol, task.max_iter, task.stop,
-            certify=self._must_prove(task), below=below,
+            certify=self._must_prove(task), below=below, workers=task.workers,
         )  # fmt: skip
         plan: Plan | None = end.plan
         status, ran, bracket = STATUS_OF[end.act], CONSTRAINED, end.bracket
@@ -140,15 +142,20 @@ class Constrained(Member):
             return
         R, C = (np.array(in_double(H), order="C") for H in (R, C))
         tried = self._exact_plans(task, R, C)
-        inside, left = tried.inside, np.flatnonzero(~tried.inside)
+        inside, large = tried.inside, np.broadcast_to(is_large(sizes, task.max_iter), len(C))
+        left, alone = np.flatnonzero(~inside & ~large), np.flatnonzero(~inside & large)
         answers.value[inside], answers.error[inside] = tried.value[inside], tried.error[inside]
         answers.n_iter[inside], answers.lam[inside] = tried.pivots[inside], np.inf
         answers.status[inside], answers.solver[inside] = STATUS_CONVERGED, SIMPLEX
+        for k in alone:
+            if task.stop.is_set():
+                return
+            self.solve_alone(task, R, C, int(k), answers)
         if left.size == 0:
             return
         some_R, some_C = R if len(R) == 1 else R[left], C[left]
         spread = task.ground.max - task.ground.min
-        largest = int(sizes.max(initial=0))
+        largest = int(np.broadcast_to(sizes, len(C))[left].max())
         searches = Searches(task.ground.dense, some_R, some_C, largest, keep_potentials=False)
         searches.below[:] = tried.below[left]
         step = max(1, int(_CHUNK / (100 * sizes.mean())))
@@ -194,24 +201,47 @@ class Constrained(Member):
         R, C = np.array(in_double(r[None]), order="C"), np.array(in_double(dense_rows(C)))
         rows = np.flatnonzero(r)
         out = Explored.blank(len(C), rows.size, STATUS_CONVERGED)
-        act = np.full(len(C), HANDED_OVER)
-        sizes = rows.size * np.count_nonzero(C, axis=1)
-        largest = int(sizes.max(initial=0))
-        searches = Searches(task.ground.dense, R, C, largest, keep_potentials=True)
-        if not self._must_prove(task) and largest <= _LARGE:
-            spread = task.ground.max - task.ground.min
-            searches.run(0, len(C), self.alpha, task.tol, task.max_iter, spread, task.stop)
-            out.lam[:], out.value[:], out.error[:], _, act = searches.found
-        task.stop.check()
+        act, F, G = np.full(len(C), HANDED_OVER), np.zeros((len(C), r.size)), np.zeros(C.shape)
+        if not self._must_prove(task):
+            self._explore_together(task, R, C, act, F, G, out)
         for k in range(len(C)):
             if act[k] == CONVERGED and out.lam[k] > 0.0:
-                f, g = searches.F[k], searches.G[k]
+                f, g = F[k], G[k]
                 out.f[k] = f[rows]
                 pair = out.value[k], out.lam[k], R[0], C[k], f, g
                 out.prove_later(k, lambda pair=pair: self._ends(task, *pair))
             else:
                 self._explore_alone(task, r, C[k], k, out)
         return out
+
+    def _explore_together(
+        self, task: Prepared, R: Array, C: Array, act: Array, F: Array, G: Array, out: Explored
+    ) -> None:
+        """Lam, value and error of all candidates, how each search ended, and its potentials.
+
+        The same searches as those of `solve_batch`.
+        """
+        rows = np.flatnonzero(R[0])
+        sizes = rows.size * np.count_nonzero(C, axis=1)
+        large = np.broadcast_to(is_large(sizes, task.max_iter), len(C))
+        some = np.flatnonzero(~large)
+        if some.size:
+            ground, most = task.ground, int(sizes[some].max())
+            searches = Searches(ground.dense, R, C[some], most, keep_potentials=True)
+            spread = ground.max - ground.min
+            searches.run(0, some.size, self.alpha, task.tol, task.max_iter, spread, task.stop)
+            out.lam[some], out.value[some], out.error[some], _, act[some] = searches.found
+            F[some], G[some] = searches.F, searches.G
+        task.stop.check()
+        for k in np.flatnonzero(large):
+            columns = np.flatnonzero(C[k])
+            end = constrained_pair(
+                task.ground.block(rows, columns), R[0, rows], C[k, columns], self.alpha, task.tol,
+                task.max_iter, task.stop, certify=False,
+            )  # fmt: skip
+            out.lam[k], out.value[k], out.error[k] = end.lam, end.value, end.error
+            act[k] = end.act if end.exact is None else HANDED_OVER
+            F[k, rows], G[k, columns] = end.f, end.g
 
     def _explore_alone(self, task: Prepared, r: Array, c: Array, k: int, out: Explored) -> None:
         """One candidate, with the proof of its bracket; as good as `solve_batch` where that fails.
