@@ -23,7 +23,8 @@ import numpy as np
 from sinkdist.ground import Ground
 from sinkdist.ground.metric import BENT
 from sinkdist.kernels.compiled import Array
-from sinkdist.kernels.relaxed import LANES, least_costs, relaxed_alone, relaxed_transport
+from sinkdist.kernels.relaxed import least_costs, relaxed_alone, relaxed_transport
+from sinkdist.kernels.vectors import LANES
 from sinkdist.solvers.bins import SparseRows
 
 __all__ = ["NAME", "Relaxed"]
