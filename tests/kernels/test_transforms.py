@@ -28,8 +28,8 @@ def pairs():
     T, G = np.zeros((6, LANES), np.float32), np.zeros((6 + rows.size, LANES), np.float32)
     T[:, : rows.size] = M[rows][:, columns].T
     T[np.arange(rows.size), np.arange(rows.size)] = HUGE
-    G[6:, :2] = -F[:, rows].T
-    transform_all(T, G[6:].copy(), G)
+    F = F - F[:, rows] @ r[rows, None]
+    transform_all(T, r[rows], F[:, rows].copy(), G, *np.empty((2, 2)))
     mass = np.zeros(6)
     mass[: rows.size] = r[rows]
     label = np.argsort(columns).astype(np.int32)

@@ -110,18 +110,36 @@ def _what_moves(
 
 
 @compiled
-def transform_all(T: Array, V: Array, G: Array) -> None:
-    """Transforms of potentials at all columns: ``G_jq = min_i T_ji + V_iq``.
+def transform_all(
+    T: Array, r: Array, F: Array, G: Array, largest: Array, sums: Array
+) -> None:  # fmt: skip
+    """Centre potentials ``f_q``, and transform them at all columns: ``G_jq = min_i T_ji - f_qi``.
 
     Parameters
     ----------
     T : ndarray of float32, shape (columns, at least the bins of the query)
         Costs from each column to the bins of the query.
-    V : ndarray of float32, shape (bins of the query, whole vectors)
-        The potentials, side by side, times -1.
-    G : ndarray of float32, shape (columns, whole vectors)
+    r, F : ndarray, shapes (bins of the query,) and (potentials, bins of the query)
+        Masses of the query, and its potentials.
+    G : ndarray of float32, shape (columns + bins of the query, whole vectors)
+        Out: side by side, the transforms, and behind them the potentials times -1.
+    largest, sums : ndarray, shape (potentials,)
+        Out: the largest number in each centred potential, and its sum over the masses, times -1.
     """
-    least_sums(T, V, G)
+    own, columns = r.size, T.shape[0]
+    for q in range(F.shape[0]):
+        mean = top = total = 0.0
+        for i in range(own):
+            mean += r[i] * F[q, i]
+        for i in range(own):
+            x = F[q, i] - mean
+            top, G[columns + i, q] = max(top, abs(x)), -x
+            total += r[i] * G[columns + i, q]
+        largest[q], sums[q] = top, total
+    for i in range(own):
+        for q in range(F.shape[0], G.shape[1]):
+            G[columns + i, q] = NOTHING
+    least_sums(T, G[columns:], G)
 
 
 @compiled

@@ -17,6 +17,7 @@ from sinkdist.search.candidates import Survivors
 from sinkdist.search.near_columns import NearColumns
 from sinkdist.search.ranking import Ranking
 from sinkdist.search.transforms import Transforms
+from sinkdist.solvers.bins import occupied
 from sinkdist.solvers.explored import Explored, Plane
 from sinkdist.solvers.members import explore
 from sinkdist.solvers.planes import hard_planes
@@ -43,7 +44,7 @@ class Bounds:
 
     def __init__(self, cascade: Cascade, r: Array) -> None:
         self._cascade, self._whole = cascade, r
-        self._bins = np.flatnonzero(r)
+        self._bins = occupied(r)
         self._r = r[self._bins]
         self._near: NearColumns | None = None
         self._waits = False  # for the limit of the first solves

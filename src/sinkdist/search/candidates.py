@@ -35,6 +35,8 @@ class Survivors:
     @classmethod
     def all_of(cls, bounds: Array, left_out: Array) -> Survivors:
         """All candidates but some."""
+        if not left_out.any():
+            return cls(np.arange(bounds.size), bounds.copy())
         index = np.flatnonzero(~left_out)
         return cls(index, bounds[index])
 

@@ -25,7 +25,7 @@ from sinkdist.ground.metric import BENT
 from sinkdist.kernels.compiled import Array
 from sinkdist.kernels.relaxed import least_costs, relaxed_alone, relaxed_transport
 from sinkdist.kernels.vectors import LANES
-from sinkdist.solvers.bins import SparseRows
+from sinkdist.solvers.bins import SparseRows, occupied
 
 __all__ = ["NAME", "Relaxed"]
 
@@ -71,7 +71,7 @@ class Relaxed:
         d = self._ground.shape[1]
         pays, table = np.zeros((lanes, d), np.float32), np.zeros((d, 2, lanes), np.float32)
         for q, r in enumerate(R):
-            bins = np.flatnonzero(r)
+            bins = occupied(r)
             self._least(bins, pays[q])
             if self._metric:
                 table[bins, 1, q] = r[bins]

@@ -16,6 +16,7 @@ from sinkdist.solvers.explored import Explored
 __all__ = ["Run"]
 
 _FIRST, _GROWTH, _MOST = 12, 1.5, 256  #: candidates solved in a round: at first, and later on
+_UNLIMITED = np.iinfo(np.int64).max
 _PLANES = 200  #: solves whose planes are used: later ones seldom prove more
 
 
@@ -43,7 +44,7 @@ class Run:
     def room(self) -> int:
         """Solves that the budget leaves."""
         budget = self.ranking.rule.budget
-        return np.iinfo(np.int64).max if budget is None else budget - len(self.status)
+        return _UNLIMITED if budget is None else budget - len(self.status)
 
     def round(self) -> None:
         """Solve some candidates, and learn from them."""

@@ -55,10 +55,11 @@ _UNIT = 2.0**-24
 
 
 class _Potentials(NamedTuple):
-    """Potentials, side by side, as `kernels.transforms` takes them, and margins of their bounds."""
+    """Potentials, side by side, as `kernels.transforms` takes them, their sums, margins."""
 
     G: Array
     largest: Array
+    sums: Array
     margins: Array
 
 
@@ -105,24 +106,21 @@ class Transforms:
     def _potentials(self, survivors: Survivors, F: Array) -> _Potentials:
         """Potentials of the query's bins, as kernels take them for some survivors."""
         self._look_at(survivors.index)
-        F = F - (F @ self._r)[:, None]
         top, size, own = self._ground.max, self._count, self._bins.size
         G = _table(size + own, -(-len(F) // LANES) * LANES)
-        G[size:] = 0.0
-        G[size:, : len(F)] = -F.T
-        transform_all(self._T, G[size:], G)
-        largest = 2.0 * np.abs(F).max(axis=1) + 3.0 * top
+        largest, sums = np.empty((2, len(F)))
+        transform_all(self._T, self._r, F, G, largest, sums)
+        largest = 2.0 * largest + 3.0 * top
         margins = 4.0 * (rounding_of(self._terms) + _UNIT) * largest + BENT * top + self._blur
-        return _Potentials(G, largest, margins)
+        return _Potentials(G, largest, sums, margins)
 
     def _once(self, survivors: Survivors, known: _Potentials) -> Array:
         """By one transform; which potential proves most of each candidate."""
         single = 2.0 * self._terms * _UNIT * known.largest
-        whole = self._r @ known.G[self._count :, : single.size]  # -<f, r>
         which = np.empty(survivors.index.size, np.int64)
         one_transform(
             *self._tables(), survivors.index, known.G, self._bins.size,
-            known.margins + single + whole, self._at, self._weight,
+            known.margins + single + known.sums, self._at, self._weight,
             np.empty(known.G.shape[1], np.float32), which, survivors.bound,
         )  # fmt: skip
         return which
@@ -158,7 +156,7 @@ class Transforms:
             costs = np.ascontiguousarray(ground.block(self._bins, new))
             costs_to_query(costs, np.arange(own), np.arange(new.size), table[held:])
         if held == 0 and own > 1:
-            table[np.arange(own), np.arange(own)] = HUGE
+            table.ravel()[: own * self._width : self._width + 1] = HUGE
         self._T, self._count = table, count
         self._mass, self._left = np.zeros((2, count))
         self._mass[:own] = self._r

@@ -111,14 +111,16 @@ class Exact(Member):
     ) -> tuple[Explored, Array]:
         """What the simplex finds on some costs, and the pairs that are left to a slower path."""
         count = others.start.size - 1
-        out = Explored.blank(count, rows.bins.size, STATUS_CONVERGED)
         limit = enough + _margin_of_dual(rows.most, others.most, task.ground.max)
         found = transport(
             M, task.ground.max, rows, others, metric=task.metric, stop=task.stop,
             bend=task.ground.metric_slack, keep=True, enough=np.full(count, limit),
         )  # fmt: skip
-        out.value, out.error = found.value, found.error
-        out.lower, out.upper, out.f = found.lower, found.upper, found.F[:, rows.bins]
+        out = Explored(
+            found.value, found.error, found.lower, found.upper,
+            np.full(count, STATUS_CONVERGED, np.int8), np.full(count, np.inf),
+            found.F if found.F.shape[1] == rows.bins.size else found.F[:, rows.bins], {},
+        )  # fmt: skip
         return out, np.flatnonzero(~(found.solved | found.abandoned))
 
     def planes(self, M: Array, r: Array, F: Array, lam: Array) -> list[Plane]:

@@ -17,7 +17,7 @@ from sinkdist.solvers.compiled.simplex.pairs import ABANDONED, SOLVED, transport
 
 __all__ = ["Transported", "transport"]
 
-_STEP = 64  #: sizes of work space are multiples, so that batches of about one size share it
+_STEP = 256  #: sizes of work space are multiples, so that batches of about one size share it
 #: In place of potentials and moves that are not wanted.
 _NOTHING = np.empty((0, 0)), np.empty((0, 0)), np.empty((0, 2, 0), np.int64), np.empty((0, 0))
 
