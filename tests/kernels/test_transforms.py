@@ -28,7 +28,7 @@ def pairs():
     T, G = np.zeros((6, LANES), np.float32), np.zeros((6 + rows.size, LANES), np.float32)
     T[:, : rows.size] = M[rows][:, columns].T
     T[np.arange(rows.size), np.arange(rows.size)] = HUGE
-    F = F - F[:, rows] @ r[rows, None]
+    F = F - F[:, rows] @ r[rows, None] / r.sum()
     transform_all(T, r[rows], F[:, rows].copy(), G, *np.empty((2, 2)))
     mass = np.zeros(6)
     mass[: rows.size] = r[rows]

@@ -66,7 +66,8 @@ class Bounds:
         cascade = self._cascade
         assert cascade.rows is not None
         return Transforms(
-            cascade.task.ground, self._bins, self._r, cascade.rows, cascade.most, cascade.blur
+            cascade.task.ground, self._bins, self._r, cascade.rows, cascade.most, cascade.blur,
+            cascade.single,
         )  # fmt: skip
 
     def begin(self, survivors: Survivors, ranking: Ranking) -> None:

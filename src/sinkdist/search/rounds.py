@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from sinkdist.kernels.compiled import Array
+from sinkdist.kernels.vectors import LANES
 from sinkdist.search.bounds import Bounds
 from sinkdist.search.candidates import Survivors
 from sinkdist.search.cascade import Cascade
@@ -15,7 +16,9 @@ from sinkdist.solvers.explored import Explored
 
 __all__ = ["Run"]
 
-_FIRST, _GROWTH, _MOST = 12, 1.5, 256  #: candidates solved in a round: at first, and later on
+#: Candidates solved in a round: at first, and later on. Where `transforms` bound candidates, the
+#: potentials of the first round fill a vector: more of them take no longer, and drop more.
+_FIRST, _GROWTH, _MOST = 12, 1.5, 256
 _UNLIMITED = np.iinfo(np.int64).max
 _PLANES = 200  #: solves whose planes are used: later ones seldom prove more
 
@@ -39,7 +42,8 @@ class Run:
         self.status: list[int] = []
         self.error: list[float] = []
         self.skipped = np.inf
-        self._size, self._planes = float(_FIRST), 0
+        fills = cascade.has_transforms and cascade.exact is None
+        self._size, self._planes = float(LANES if fills else _FIRST), 0
 
     def room(self) -> int:
         """Solves that the budget leaves."""

@@ -66,12 +66,15 @@ class _Potentials(NamedTuple):
 class Transforms:
     """The bound for one query with mass ``r`` on ``bins``.
 
-    Costs are read once, and only those to bins of candidates that have been looked at.
+    Costs are read once, and only those to bins of candidates that have been looked at: from
+    ``single``, all costs in single precision, if it is given.
     """
 
     def __init__(
-        self, ground: Ground, bins: Array, r: Array, rows: SparseRows, most: int, blur: float
+        self, ground: Ground, bins: Array, r: Array, rows: SparseRows, most: int, blur: float,
+        single: Array | None = None,
     ) -> None:  # fmt: skip
+        self._matrix = ground.dense if single is None and ground.is_dense else single
         self._ground, self._bins, self._r, self._rows = ground, bins, r, rows
         self._blur, own = blur, bins.size
         self._terms = own + most
@@ -150,8 +153,8 @@ class Transforms:
         table = _table(count, self._width)
         table[:held] = self._T
         new, ground = self._columns[held:count], self._ground
-        if ground.is_dense:
-            costs_to_query(ground.dense, self._bins, new, table[held:])
+        if self._matrix is not None:
+            costs_to_query(self._matrix, self._bins, new, table[held:])
         else:
             costs = np.ascontiguousarray(ground.block(self._bins, new))
             costs_to_query(costs, np.arange(own), np.arange(new.size), table[held:])
