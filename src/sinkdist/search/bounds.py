@@ -103,14 +103,18 @@ class Bounds:
                 self._transforms.begin(survivors, ranking.limit[0])
             ranking.drop(survivors)
 
-    def explore(self, task: Prepared, index: Array, enough: float) -> Explored:
-        """Solve some candidates, on the columns that they use where the member can."""
+    def explore(self, task: Prepared, index: Array, enough: float, nearest: Array) -> Explored:
+        """Solve some candidates, on the columns that they use where the member can.
+
+        ``nearest`` are upper ends of the distance that is solved, as `Member.explore_part` takes
+        them.
+        """
         candidates = self._cascade.candidates
         if candidates.sparse is None or not task.member.explores_parts:
             return explore(task, self._whole, candidates.rows(index), enough)
         near = NearColumns(task.ground, self._bins, candidates.sparse, index, self._near)
         found: Explored = task.member.explore_part(
-            task, near.costs, self._r, near.rows(index), enough
+            task, near.costs, self._r, near.rows(index), enough, nearest
         )  # fmt: skip
         for k in np.flatnonzero(np.isnan(found.value)):
             found.put(int(k), explore(task, self._whole, candidates.rows(index[[k]]), enough))

@@ -73,7 +73,9 @@ class Run:
     def solve(self, chosen: Survivors) -> Explored:
         """Their distances, which enter the ranking."""
         task = self.cascade.task
-        found = self.known.explore(task, chosen.index, self.ranking.limit[0])
+        found = self.known.explore(
+            task, chosen.index, self.ranking.limit[0], self.ranking.upper_ends()
+        )  # fmt: skip
         self.ranking.add(chosen.index, found)
         self.status += found.status.tolist()
         self.error += np.where(np.isfinite(found.error), found.error, 0.0).tolist()
@@ -86,7 +88,8 @@ class Run:
         """
         exact = self.cascade.exact
         assert exact is not None
-        found = self.known.explore(exact, chosen.index, self.ranking.limit[0])
+        # Upper ends of exact distances are none of the distances that are ranked.
+        found = self.known.explore(exact, chosen.index, self.ranking.limit[0], np.empty(0))
         given_up = ~np.isfinite(found.value)
         chosen.bound = np.maximum(chosen.bound, np.where(given_up, np.inf, found.lower))
         self.ranking.drop(chosen)
