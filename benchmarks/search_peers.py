@@ -44,7 +44,7 @@ def recall(found: Array, D: Array, limit: Array) -> float:
 
 
 def by_pynndescent(rows: Array, queries: Array, M: Array, k: int) -> Found:
-    """An index under the exact distance between histograms; a second of its time is compiling."""
+    """An index under the exact distance between histograms."""
     from pynndescent import NNDescent
 
     def build(some: Array, tasks: int) -> Any:
