@@ -40,6 +40,7 @@ IN_BOTH_PRECISIONS = {
     "exponential.gibbs_kernel", "pair.gather", "block.row_step", "block.column_step",
     "block.column_error", "binwise.excess", "binwise.harmonic",
     "log_scalings.move_columns", "log_scalings.column_errors", "log_scalings.move_rows",
+    "relaxed.least_costs", "transforms.costs_to_query",
 }  # fmt: skip
 
 

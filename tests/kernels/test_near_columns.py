@@ -31,8 +31,9 @@ def test_own_bins_come_first_and_rows_stay_the_same():
 
 
 @pytest.mark.nojit
-def test_costs_between():
-    M, costs = np.arange(20.0).reshape(4, 5), np.empty((2, 3))
-    rows, columns = np.array([3, 1]), np.array([4, 0, 2])
+@pytest.mark.parametrize("count", [0, 1, 2, 4, 7])
+def test_costs_between(count):
+    M, costs = np.arange(20.0).reshape(4, 5), np.empty((count, 3))
+    rows, columns = np.array([3, 1, 0, 2, 2, 1, 3])[:count], np.array([4, 0, 2])
     costs_between(M, rows, columns, costs)
     np.testing.assert_array_equal(costs, M[np.ix_(rows, columns)])

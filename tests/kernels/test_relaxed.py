@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from sinkdist.kernels.relaxed import LANES, least_costs, relaxed_alone, relaxed_transport
+from sinkdist.kernels.relaxed import least_costs, relaxed_alone, relaxed_transport
+from sinkdist.kernels.vectors import LANES
 from sinkdist.solvers.bins import sparse_rows
 
 

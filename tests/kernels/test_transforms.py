@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from sinkdist.kernels.relaxed import HUGE, LANES
 from sinkdist.kernels.transforms import (
     UNUSED,
     costs_to_query,
     number_bins,
     one_transform,
+    transform_all,
     two_transforms,
 )
+from sinkdist.kernels.vectors import HUGE, LANES
 from sinkdist.solvers.bins import sparse_rows
 
 
@@ -27,14 +28,15 @@ def pairs():
     T, G = np.zeros((6, LANES), np.float32), np.zeros((6 + rows.size, LANES), np.float32)
     T[:, : rows.size] = M[rows][:, columns].T
     T[np.arange(rows.size), np.arange(rows.size)] = HUGE
-    G[6:, :2] = -F[:, rows].T
+    F = F - F[:, rows] @ r[rows, None] / r.sum()
+    transform_all(T, r[rows], F[:, rows].copy(), G, *np.empty((2, 2)))
     mass = np.zeros(6)
     mass[: rows.size] = r[rows]
     label = np.argsort(columns).astype(np.int32)
-    index, every = np.array([0, 2, 3, 7]), np.arange(rows.size)
+    index = np.array([0, 2, 3, 7])
     away = M + np.diag(np.full(6, np.inf))
     first = (away[None, rows] - F[:, rows, None]).min(axis=1)
-    tables = T, mass, *sparse_rows(Y), label, index, G, np.zeros(6, np.uint8), every
+    tables = T, mass, *sparse_rows(Y), label, index, G, rows.size
     return r, Y[index], M, F, first, tables
 
 

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 import sinkdist as sd
+from sinkdist.pairs.reading import read_problem
+from sinkdist.problem.options import Options
 from sinkdist.search import candidates, cascade
+from sinkdist.search.candidates import Candidates
+from sinkdist.search.index import read_queries
 from sinkdist.solvers.explored import Plane
 from sinkdist.solvers.members import Constrained, Exact, Penalised
 
@@ -42,6 +46,17 @@ def test_bounds_are_chosen_by_their_conditions(ground, member, sparse, wanted, m
     monkeypatch.setattr(cascade, "MANY", 2)
     monkeypatch.setattr(candidates, "_SPARSE", 2.0 if sparse else 0.0)
     assert sd.neighbors(X, Y, ground=ground, k=2, **member).bounds == wanted
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_many_pairs_are_worth_a_copy_of_the_costs(sparse, monkeypatch):
+    monkeypatch.setattr(candidates, "_SPARSE", 2.0 if sparse else 0.0)
+    problem = read_problem(Y, None, POINTS, Options(lam=np.inf))
+    rows = Candidates.of(read_queries(Y, "Y", problem, 12))
+    few, many = (cascade.Cascade(problem, rows, pairs).single for pairs in (23, 24))
+    assert few is None and (many is not None) == sparse
+    if many is not None:
+        np.testing.assert_array_equal(many, POINTS.matrix.astype(np.float32))
 
 
 @pytest.mark.parametrize("member", [{"lam": np.inf}, {"alpha": 0.2}])

@@ -89,3 +89,25 @@ def test_fewer_queries_are_bounded_together_where_memory_is_short(monkeypatch):
     assert search.at_once == 1
     with pytest.raises(sd.InputError, match="too small"):
         memory.fit(search, least - 1, 1)
+
+
+def test_a_copy_of_the_costs_is_counted(monkeypatch):
+    """Where rows are sparse and there are queries enough."""
+    from sinkdist.pairs.reading import read_families, read_problem
+    from sinkdist.problem.options import Options
+    from sinkdist.search.ranking import Rule
+
+    ground = sd.Ground.points(np.random.default_rng(1).random((200, 3)))
+    needed = []
+    for zeros, n in ((190, 6), (190, 7), (0, 7)):
+        X = np.random.default_rng(0).dirichlet(np.ones(200), n)
+        X[:, :zeros] = 0.0
+        X /= X.sum(axis=1, keepdims=True)
+        problem = read_problem(X, None, ground, Options(lam=np.inf))
+        A, _ = read_families(X, X, ("X", "X"), problem)
+        search = TileSearch(problem, A, A, Rule(1), own=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(memory, "is_sparse", lambda _: False)
+            without = memory.bytes_needed(search, 16)[0]
+        needed.append(memory.bytes_needed(search, 16)[0] - without)
+    assert needed == [0, 4 * 200 * 200, 0]

@@ -11,8 +11,10 @@ def test_the_limit_is_the_upper_end_of_the_kth():
     assert ranking.limit[0] == np.inf
     ranking.put(4, 1.0, 1.5)
     assert ranking.limit[0] == np.inf
+    assert ranking.upper_ends().tolist() == [1.5, np.inf]
     ranking.put(7, 1.2, 1.3)
     assert ranking.limit == (1.5, 7)
+    assert ranking.upper_ends().tolist() == [1.3, 1.5]
     ranking.put(9, 1.4, 1.4)
     assert ranking.limit == (1.4, 9)
 
@@ -37,6 +39,7 @@ def test_what_is_proven_is_what_no_other_can_beat():
 def test_a_radius_keeps_its_edge():
     ranking = Ranking(Rule(None, 1.0))
     ranking.put(0, 1.0, 1.0)
+    assert ranking.upper_ends().size == 0
     ranking.put(1, 1.1, 1.1)
     assert ranking.best(np.inf)[0].tolist() == [0]
     left = Survivors(np.array([3, 4]), np.array([1.0, 1.0 + 1e-12]))

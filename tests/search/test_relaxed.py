@@ -45,6 +45,16 @@ def test_costs_on_demand_give_the_same_bounds():
     np.testing.assert_allclose(whole, part, atol=2e-6)  # margins are of the largest cost used
 
 
+def test_costs_in_single_precision_give_the_same_bits():
+    rng = np.random.default_rng(8)
+    ground, X = sd.Ground.points(rng.random((12, 3))), families(rng, 12, 20)
+    single = ground.dense.astype(np.float32)
+    whole, half = (
+        Relaxed(ground, sparse_rows(X), None, True, 0.0, x).bounds(X) for x in (None, single)
+    )
+    np.testing.assert_array_equal(whole, half)
+
+
 def test_rectangular_costs():
     rng = np.random.default_rng(7)
     M, C = rng.random((5, 8)), families(rng, 8, 20)

@@ -57,11 +57,17 @@ def test_potentials_of_a_solve_prove_its_distance():
     s = sd.solve(X[0], X[3], ground, lam=np.inf)
     f = s.potentials[0][bins][None]
     (plane,) = hard_planes(ground.matrix[bins], X[0][bins], f)
+    single = Transforms(
+        ground, bins, X[0][bins], rows, rows.most, 0.0, ground.dense.astype(np.float32)
+    )
     bounds = []
     for enough in (-1.0, np.inf):
         known = Survivors(every, np.zeros(40))
         bound.raise_bounds(known, np.vstack([f] * 17), enough)  # more than stand side by side
         assert abs(known.bound[3] - s.value) < 1e-4 * ground.max
+        same = Survivors(every, np.zeros(40))
+        single.raise_bounds(same, np.vstack([f] * 17), enough)
+        np.testing.assert_array_equal(same.bound, known.bound)
         assert (known.bound >= X @ plane.g + plane.constant - 1e-4 * ground.max).all()
         bounds.append(known.bound)
     assert (bounds[1] >= bounds[0] - 1e-4 * ground.max).all() and bounds[1].sum() > bounds[0].sum()

@@ -103,8 +103,9 @@ def _search(X: npt.NDArray[Any], M: npt.NDArray[Any]) -> None:
     many = np.random.default_rng(0).dirichlet(np.ones(X.shape[1]), 200).astype(X.dtype)
     few = many * (np.partition(many, -9, axis=1)[:, -9:-8] <= many)
     few /= few.sum(axis=1, keepdims=True)
-    # Of many enough that some are left over when planes are known, under a metric and without one.
-    for queries, costs in ((1, M), (2, M), (1, M * M)):
+    # Of many enough that some are left over when planes are known, under a metric and without one;
+    # for eight queries costs are copied in single precision.
+    for queries, costs in ((1, M), (8, M), (1, M * M)):
         some, rows = csr_array(few[:queries]), csr_array(few)
         sd.neighbors(some, rows, ground=costs, lam=float("inf"), workers=1)
     sd.neighbors(X[:2], X, ground=M, k=2, lam=float("inf"), workers=1)

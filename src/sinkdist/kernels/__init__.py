@@ -3,6 +3,7 @@
 compiled     the decorators, one set of flags for all kernels
 compiling    what surrounds a first compilation: a lock, and one line on stderr
 views        other views of a work space
+vectors      sums and minima over rows of a table, kept in a register
 work_space   memory that begins at a cache line, kept from pair to pair
 pair         sweeps and sums of one pair, each one read of its kernel
 exponential  fast exponentials; the stabilised kernel; log-domain updates

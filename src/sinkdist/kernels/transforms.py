@@ -2,7 +2,8 @@
 
 The mass that two histograms share stays where it is, so that both transforms are minima over few
 bins; see `search.transforms` for what that proves. Costs from a bin of a candidate to those of the
-query lie side by side. A potential is transformed at a bin when the first candidate has mass there.
+query lie side by side. Numbers of bins and rows are taken as unsigned ones: none is counted from
+the end of an array.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from sinkdist.kernels.compiled import Array, compiled, part
-from sinkdist.kernels.relaxed import HUGE, Vectors, over_rows
+from sinkdist.kernels.vectors import HUGE, Vectors, least_sums, over_rows
 
-__all__ = ["UNUSED", "costs_to_query", "number_bins", "one_transform", "two_transforms"]
+__all__ = [
+    "UNUSED", "costs_to_query", "number_bins", "one_transform", "transform_all", "two_transforms",
+]  # fmt: skip
 
-NOTHING = np.float32(0.0)
+NOTHING, ONE = np.float32(0.0), np.uint64(1)
 UNUSED, MET = -2, -1  #: in place of the number of a bin
 
 
@@ -58,9 +61,11 @@ def number_bins(
     """
     before = count
     for k in range(index.size):
-        for e in range(start[index[k]], start[index[k] + 1]):
-            if label[bins[e]] == UNUSED:
-                label[bins[e]] = MET
+        row = np.uint64(index[k])
+        for e in range(np.uint64(start[row]), np.uint64(start[row + ONE])):
+            b = np.uint64(bins[e])
+            if label[b] == UNUSED:
+                label[b] = MET
                 count += 1
     if count > before:  # in order, so that costs are read in order
         at = before
@@ -94,8 +99,9 @@ def _what_moves(
     count = 0
     for p in range(own):
         left[p] = r[p]
-    for e in range(start[k], start[k + 1]):
-        j = label[bins[e]]
+    row = np.uint64(k)
+    for e in range(np.uint64(start[row]), np.uint64(start[row + ONE])):
+        j = np.uint64(label[np.uint64(bins[e])])
         more = mass[e] - r[j]
         left[j] = max(-more, 0.0)
         moving[count], excess[count] = j, more
@@ -103,24 +109,44 @@ def _what_moves(
     return count
 
 
-@part
-def _transform(
-    T: Array, G: Array, moving: Array, count: int, every: Array, made: Array
+@compiled
+def transform_all(
+    T: Array, r: Array, F: Array, G: Array, largest: Array, sums: Array
 ) -> None:  # fmt: skip
-    """Transforms of potentials at some columns, unless they are there; see `one_transform`."""
-    columns = made.size
-    for a in range(count):
-        j = moving[a]
-        if made[j] == 0:
-            made[j] = 1
-            least_of(G[columns:], every, T[j], every.size, G[j])
+    """Centre potentials ``f_q``, and transform them at all columns: ``G_jq = min_i T_ji - f_qi``.
+
+    Parameters
+    ----------
+    T : ndarray of float32, shape (columns, at least the bins of the query)
+        Costs from each column to the bins of the query.
+    r, F : ndarray, shapes (bins of the query,) and (potentials, bins of the query)
+        Masses of the query, and its potentials.
+    G : ndarray of float32, shape (columns + bins of the query, whole vectors)
+        Out: side by side, the transforms, and behind them the potentials times -1.
+    largest, sums : ndarray, shape (potentials,)
+        Out: the largest number in each centred potential, and its sum over the masses, times -1.
+    """
+    own, columns = r.size, T.shape[0]
+    for q in range(F.shape[0]):
+        mean = top = total = 0.0
+        for i in range(own):
+            mean += r[i] * F[q, i]
+        for i in range(own):
+            x = F[q, i] - mean
+            top, G[columns + i, q] = max(top, abs(x)), -x
+            total += r[i] * G[columns + i, q]
+        largest[q], sums[q] = top, total
+    for i in range(own):
+        for q in range(F.shape[0], G.shape[1]):
+            G[columns + i, q] = NOTHING
+    least_sums(T, G[columns:], G)
 
 
 @compiled
 def one_transform(
     T: Array, r: Array, start: Array, bins: Array, mass: Array, label: Array, index: Array,
-    G: Array, made: Array, every: Array, margins: Array, at: Array, weight: Array, sums: Array,
-    which: Array, bound: Array,
+    G: Array, own: int, margins: Array, at: Array, weight: Array, sums: Array, which: Array,
+    bound: Array,
 ) -> None:  # fmt: skip
     """Raise ``bound_k`` to what potentials of the query prove for histogram ``index_k``.
 
@@ -136,11 +162,11 @@ def one_transform(
         The others in compressed rows.
     label : ndarray of int
         The column of every bin.
-    G, made : ndarray, shapes (columns + bins of the query, whole vectors) and (columns,)
-        Transforms of potentials, side by side, of float32, and which of them are there; behind
-        them the potentials on the bins of the query, times -1.
-    every : ndarray of int64
-        0, 1, 2 and so on, for every bin of the query.
+    G : ndarray of float32, shape (columns + bins of the query, whole vectors)
+        Transforms of potentials, side by side; behind them the potentials on the bins of the
+        query, times -1.
+    own : int
+        The bins of the query.
     margins : ndarray, shape (potentials,)
         What is taken off the bound of each potential, with its sum over the masses of the query.
     at, weight, sums : ndarray
@@ -149,19 +175,17 @@ def one_transform(
     which : ndarray of int64, shape (kept,)
         Out: the potential that proves most for each histogram.
     """
-    columns = made.size
+    columns, inside = np.uint64(r.size), np.uint64(own)
     for k in range(index.size):
-        count = 0
-        for e in range(start[index[k]], start[index[k] + 1]):
-            j = label[bins[e]]
-            if made[j] == 0:
-                made[j] = 1
-                least_of(G[columns:], every, T[j], every.size, G[j])
-            more, stays = mass[e] - r[j], min(mass[e], r[j])
+        row, count = np.uint64(index[k]), 0
+        for e in range(np.uint64(start[row]), np.uint64(start[row + ONE])):
+            j = np.uint64(label[np.uint64(bins[e])])
+            more = mass[e] - r[j]
             at[count], weight[count] = j, more
             count += 1 if more > 0.0 else 0
-            at[count], weight[count] = columns + j, stays
-            count += 1 if stays > 0.0 else 0
+            if j < inside:
+                at[count], weight[count] = columns + j, min(mass[e], r[j])
+                count += 1
         sum_of(G, at, weight, count, sums)
         most = sums[0] - margins[0]
         which[k] = 0
@@ -174,8 +198,8 @@ def one_transform(
 @compiled
 def two_transforms(
     T: Array, r: Array, start: Array, bins: Array, mass: Array, label: Array, index: Array,
-    G: Array, made: Array, every: Array, margins: Array, which: Array, plain: float, enough: float,
-    left: Array, moving: Array, excess: Array, shift: Array, least: Array, bound: Array,
+    G: Array, own: int, margins: Array, which: Array, plain: float, enough: float, left: Array,
+    moving: Array, excess: Array, shift: Array, least: Array, bound: Array,
 ) -> None:  # fmt: skip
     """The same by potentials and the transforms of their transforms.
 
@@ -193,7 +217,6 @@ def two_transforms(
         Scratch: as long as ``r``; longer than the longest row: integers, numbers and float32; of
         float32, a row of ``T``.
     """
-    own = every.size
     for k in range(index.size):
         if bound[k] > enough:
             continue
@@ -209,8 +232,6 @@ def two_transforms(
             for p in range(own):
                 total += left[p] * least[p]
             best = max(best, total - plain)
-        if best <= enough:
-            _transform(T, G, moving, count, every, made)
         for turn in range(margins.size):
             if best > enough:
                 break
@@ -218,7 +239,7 @@ def two_transforms(
             if turn == 0:
                 q = which[k]
             for a in range(count):
-                x = G[moving[a], q]
+                x = G[np.uint64(moving[a]), np.uint64(q)]
                 shift[a] = -x
                 total += excess[a] * x
             least_of(T, moving, shift, count, least)

@@ -17,6 +17,7 @@ from sinkdist.search.candidates import Survivors
 from sinkdist.search.near_columns import NearColumns
 from sinkdist.search.ranking import Ranking
 from sinkdist.search.transforms import Transforms
+from sinkdist.solvers.bins import occupied
 from sinkdist.solvers.explored import Explored, Plane
 from sinkdist.solvers.members import explore
 from sinkdist.solvers.planes import hard_planes
@@ -43,7 +44,7 @@ class Bounds:
 
     def __init__(self, cascade: Cascade, r: Array) -> None:
         self._cascade, self._whole = cascade, r
-        self._bins = np.flatnonzero(r)
+        self._bins = occupied(r)
         self._r = r[self._bins]
         self._near: NearColumns | None = None
         self._waits = False  # for the limit of the first solves
@@ -65,7 +66,8 @@ class Bounds:
         cascade = self._cascade
         assert cascade.rows is not None
         return Transforms(
-            cascade.task.ground, self._bins, self._r, cascade.rows, cascade.most, cascade.blur
+            cascade.task.ground, self._bins, self._r, cascade.rows, cascade.most, cascade.blur,
+            cascade.single,
         )  # fmt: skip
 
     def begin(self, survivors: Survivors, ranking: Ranking) -> None:
@@ -101,14 +103,18 @@ class Bounds:
                 self._transforms.begin(survivors, ranking.limit[0])
             ranking.drop(survivors)
 
-    def explore(self, task: Prepared, index: Array, enough: float) -> Explored:
-        """Solve some candidates, on the columns that they use where the member can."""
+    def explore(self, task: Prepared, index: Array, enough: float, nearest: Array) -> Explored:
+        """Solve some candidates, on the columns that they use where the member can.
+
+        ``nearest`` are upper ends of the distance that is solved, as `Member.explore_part` takes
+        them.
+        """
         candidates = self._cascade.candidates
         if candidates.sparse is None or not task.member.explores_parts:
             return explore(task, self._whole, candidates.rows(index), enough)
         near = NearColumns(task.ground, self._bins, candidates.sparse, index, self._near)
         found: Explored = task.member.explore_part(
-            task, near.costs, self._r, near.rows(index), enough
+            task, near.costs, self._r, near.rows(index), enough, nearest
         )  # fmt: skip
         for k in np.flatnonzero(np.isnan(found.value)):
             found.put(int(k), explore(task, self._whole, candidates.rows(index[[k]]), enough))

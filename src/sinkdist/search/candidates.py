@@ -16,7 +16,7 @@ from sinkdist.kernels.planes import raise_dense, raise_sparse
 from sinkdist.solvers.bins import SparseRows, in_double, sparse_rows
 from sinkdist.solvers.explored import Plane
 
-__all__ = ["Candidates", "Survivors", "raise_by_planes"]
+__all__ = ["Candidates", "Survivors", "is_sparse", "raise_by_planes"]
 
 _SPARSE = 0.125  #: of all bins with mass, below which rows are compressed
 
@@ -35,6 +35,8 @@ class Survivors:
     @classmethod
     def all_of(cls, bounds: Array, left_out: Array) -> Survivors:
         """All candidates but some."""
+        if not left_out.any():
+            return cls(np.arange(bounds.size), bounds.copy())
         index = np.flatnonzero(~left_out)
         return cls(index, bounds[index])
 
@@ -92,8 +94,7 @@ class Candidates:
         """The rows of a family, in memory of our own."""
         empty = np.zeros(family.n, bool) if family.empty is None else family.empty
         rows, shape = family.rows, (family.n, family.d)
-        stored = np.count_nonzero(rows) if isinstance(rows, np.ndarray) else rows.nnz
-        if stored <= _SPARSE * family.n * family.d:
+        if is_sparse(family):
             return cls(shape, empty, None, _compressed(rows, empty))
         whole = rows if isinstance(rows, np.ndarray) else rows.toarray()
         return cls(shape, empty, _in_double(np.array(whole), empty), None)
@@ -155,6 +156,13 @@ class Candidates:
             assert self.sparse is not None
             every = np.arange(self.d)
             raise_by_planes(self.sparse, every, survivors.index, planes, survivors.bound)
+
+
+def is_sparse(family: Histograms) -> bool:
+    """Whether most bins are empty, so that rows are compressed."""
+    rows = family.rows
+    stored = np.count_nonzero(rows) if isinstance(rows, np.ndarray) else rows.nnz
+    return bool(stored <= _SPARSE * family.n * family.d)
 
 
 def raise_by_planes(

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sinkdist.ground import Ground
 from sinkdist.kernels.compiled import Array
 from sinkdist.problem.problem import Problem
 from sinkdist.search import projections, relaxed, transforms
@@ -23,10 +24,11 @@ from sinkdist.solvers.bins import SparseRows
 from sinkdist.solvers.members import Exact
 from sinkdist.solvers.prepared import Prepared, Wishes
 
-__all__ = ["MANY", "Cascade"]
+__all__ = ["MANY", "Cascade", "copies_costs"]
 
 PLANES, NOTHING = "planes", ()
 MANY = 1000  #: candidates from which projections are worth their preparation
+_COPIED = 2  #: pairs for every bin from which a copy of the costs is worth making
 
 
 class Cascade:
@@ -39,6 +41,9 @@ class Cascade:
     exact : Prepared or None
         The exact distance in the same unit, where its solves sharpen bounds: its potentials have
         planes, and those of the member have none.
+    single : ndarray or None
+        The matrix of costs in single precision, as bounds of compressed rows take them anyway: half
+        as much to read. None where too few pairs are expected to make it worth the copy.
     rows : SparseRows or None
         Candidates in compressed rows, with bins as short integers: bounds read them again and
         again.
@@ -73,14 +78,19 @@ class Cascade:
         # the three of a triangle.
         self.blur = 5.0 * ground.rounding * ground.max
         self.relaxed: Relaxed | None = None
+        self.single: Array | None = None
         self.rows: SparseRows | None = None
         self.most = 0
         if self.is_bounded and candidates.sparse is not None:
             start, bins, mass = candidates.sparse
             self.rows = SparseRows(start, bins.astype(np.int32), mass)
             self.most = self.rows.most
+            if copies_costs(ground, pairs) and (metric or self.projections is None):
+                self.single = ground.dense.astype(np.float32)
             if self.projections is None:
-                self.relaxed = Relaxed(ground, self.rows, self._used, metric, self.blur)
+                self.relaxed = Relaxed(
+                    ground, self.rows, self._used, metric, self.blur, self.single
+                )  # fmt: skip
         self.names: tuple[str, ...] = NOTHING
         if self.is_bounded:
             self.names = (
@@ -114,6 +124,11 @@ class Cascade:
     def for_query(self, r: Array) -> Bounds:
         """The bounds of one query."""
         return Bounds(self, r)
+
+
+def copies_costs(ground: Ground, pairs: int) -> bool:
+    """Whether so many pairs are worth a copy of the costs in single precision."""
+    return ground.is_dense and pairs >= _COPIED * ground.shape[1]
 
 
 def _with_matrix(problem: Problem) -> Problem:

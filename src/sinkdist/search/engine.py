@@ -23,11 +23,11 @@ from sinkdist.search.ranking import Rule
 from sinkdist.search.waves import KnownPairs, QueryTile
 from sinkdist.solvers.bins import in_double
 
-__all__ = ["TILE", "Engine", "assemble"]
+__all__ = ["SOLVES", "TILE", "Engine", "assemble"]
 
 TILE = 16  #: queries whose first bounds are computed together
 _BYTES = 1 << 26  #: that these bounds may take
-_SOLVES = 64  #: of a query, about
+SOLVES = 64  #: of a query, about
 
 
 class Engine:
@@ -48,7 +48,7 @@ class Engine:
         features: Features | None = None,
     ) -> None:  # fmt: skip
         self.problem, self.candidates = problem, candidates
-        self.cascade = Cascade(problem, candidates, _SOLVES * queries, features)
+        self.cascade = Cascade(problem, candidates, SOLVES * queries, features)
         self.formula = is_formula(self.cascade.task.member, self.cascade.task.ground)
         self._same: dict[bytes, list[int]] | None = None
         if problem.options.coincidence:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from sinkdist.errors import InputError
 from sinkdist.inputs.histograms import Histograms
 from sinkdist.scale import memory
-from sinkdist.search.cascade import MANY
-from sinkdist.search.engine import TILE
+from sinkdist.search.candidates import is_sparse
+from sinkdist.search.cascade import MANY, copies_costs
+from sinkdist.search.engine import SOLVES, TILE
 from sinkdist.search.lines import find_lines
 from sinkdist.search.tile_search import TileSearch
 from sinkdist.wording import option
@@ -29,6 +32,7 @@ def bytes_needed(search: TileSearch, at_once: int) -> tuple[int, int]:
     shared = 0
     if search.family is not None:  # else it is prepared already
         shared = _of_rows(search.family) + (_FEATURES * n if _is_projected(search) else 0)
+        shared += _of_costs(search, search.family)
     shared += queries * (_OF_ANSWER + _OF_NEIGHBOUR * (search.rule.k or 0))
     shared += queries * search.width * _OF_PAIR
     costs = _most(search.queries) * search.problem.ground.shape[1]
@@ -61,6 +65,13 @@ def _is_projected(search: TileSearch) -> bool:
     """Whether projections of all rows are kept."""
     ground = search.problem.ground
     return search.searched >= MANY and ground.is_dense and find_lines(ground) is not None
+
+
+def _of_costs(search: TileSearch, family: Histograms) -> int:
+    """A copy of the costs in single precision, where bounds read one."""
+    ground = search.problem.ground
+    copied = copies_costs(ground, SOLVES * search.queries.n) and is_sparse(family)
+    return 4 * math.prod(ground.shape) if copied else 0
 
 
 def _of_rows(family: Histograms) -> int:

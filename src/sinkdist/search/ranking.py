@@ -79,6 +79,12 @@ class Ranking:
             return distance, _ANY
         return distance, max(index for _, index in self._nearest)
 
+    def upper_ends(self) -> Array:
+        """The k least upper ends, sorted, infinite where fewer are known; none without k."""
+        ends = np.full(self.rule.k or 0, np.inf)
+        ends[: len(self._nearest)] = [upper for upper, _ in self._nearest]
+        return ends
+
     @property
     def _is_full(self) -> bool:
         """Whether as many candidates are known as are wanted."""

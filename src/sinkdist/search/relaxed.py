@@ -23,8 +23,9 @@ import numpy as np
 from sinkdist.ground import Ground
 from sinkdist.ground.metric import BENT
 from sinkdist.kernels.compiled import Array
-from sinkdist.kernels.relaxed import LANES, least_costs, relaxed_alone, relaxed_transport
-from sinkdist.solvers.bins import SparseRows
+from sinkdist.kernels.relaxed import least_costs, relaxed_alone, relaxed_transport
+from sinkdist.kernels.vectors import LANES
+from sinkdist.solvers.bins import SparseRows, occupied
 
 __all__ = ["NAME", "Relaxed"]
 
@@ -47,12 +48,21 @@ class Relaxed:
         Whether common mass may stay.
     blur : float
         By how much costs may differ from those that solves are made with.
+    single : ndarray, optional
+        All costs in single precision, which are read instead.
     """
 
     def __init__(
-        self, ground: Ground, rows: SparseRows, used: Array | None, metric: bool, blur: float
+        self,
+        ground: Ground,
+        rows: SparseRows,
+        used: Array | None,
+        metric: bool,
+        blur: float,
+        single: Array | None = None,
     ) -> None:
         self._ground, self._used = ground, used
+        self._matrix = ground.dense if single is None and used is None else single
         self._start, self._most = rows.start, rows.most
         self._bins, self._mass = rows.bins, rows.mass.astype(np.float32)
         self._metric, self._blur = metric, blur
@@ -70,7 +80,7 @@ class Relaxed:
         d = self._ground.shape[1]
         pays, table = np.zeros((lanes, d), np.float32), np.zeros((d, 2, lanes), np.float32)
         for q, r in enumerate(R):
-            bins = np.flatnonzero(r)
+            bins = occupied(r)
             self._least(bins, pays[q])
             if self._metric:
                 table[bins, 1, q] = r[bins]
@@ -94,9 +104,10 @@ class Relaxed:
         """
         ground = self._ground
         none = np.full(bins.size, -1)
-        if self._used is None:
-            least_costs(ground.dense, bins, bins if self._metric else none, out)
+        if self._matrix is not None:
+            least_costs(self._matrix, bins, bins if self._metric else none, out)
             return
+        assert self._used is not None
         costs = np.ascontiguousarray(ground.block(bins, self._used))
         own = none
         if self._metric:  # where the bins of the query are among the used ones

@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from sinkdist.kernels.compiled import Array
+from sinkdist.kernels.vectors import LANES
 from sinkdist.search.bounds import Bounds
 from sinkdist.search.candidates import Survivors
 from sinkdist.search.cascade import Cascade
@@ -15,7 +16,10 @@ from sinkdist.solvers.explored import Explored
 
 __all__ = ["Run"]
 
-_FIRST, _GROWTH, _MOST = 12, 1.5, 256  #: candidates solved in a round: at first, and later on
+#: Candidates solved in a round: at first, and later on. Where `transforms` bound candidates, the
+#: potentials of the first round fill a vector: more of them take no longer, and drop more.
+_FIRST, _GROWTH, _MOST = 12, 1.5, 256
+_UNLIMITED = np.iinfo(np.int64).max
 _PLANES = 200  #: solves whose planes are used: later ones seldom prove more
 
 
@@ -38,12 +42,13 @@ class Run:
         self.status: list[int] = []
         self.error: list[float] = []
         self.skipped = np.inf
-        self._size, self._planes = float(_FIRST), 0
+        fills = cascade.has_transforms and cascade.exact is None
+        self._size, self._planes = float(LANES if fills else _FIRST), 0
 
     def room(self) -> int:
         """Solves that the budget leaves."""
         budget = self.ranking.rule.budget
-        return np.iinfo(np.int64).max if budget is None else budget - len(self.status)
+        return _UNLIMITED if budget is None else budget - len(self.status)
 
     def round(self) -> None:
         """Solve some candidates, and learn from them."""
@@ -68,7 +73,9 @@ class Run:
     def solve(self, chosen: Survivors) -> Explored:
         """Their distances, which enter the ranking."""
         task = self.cascade.task
-        found = self.known.explore(task, chosen.index, self.ranking.limit[0])
+        found = self.known.explore(
+            task, chosen.index, self.ranking.limit[0], self.ranking.upper_ends()
+        )  # fmt: skip
         self.ranking.add(chosen.index, found)
         self.status += found.status.tolist()
         self.error += np.where(np.isfinite(found.error), found.error, 0.0).tolist()
@@ -81,7 +88,8 @@ class Run:
         """
         exact = self.cascade.exact
         assert exact is not None
-        found = self.known.explore(exact, chosen.index, self.ranking.limit[0])
+        # Upper ends of exact distances are none of the distances that are ranked.
+        found = self.known.explore(exact, chosen.index, self.ranking.limit[0], np.empty(0))
         given_up = ~np.isfinite(found.value)
         chosen.bound = np.maximum(chosen.bound, np.where(given_up, np.inf, found.lower))
         self.ranking.drop(chosen)

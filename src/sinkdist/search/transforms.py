@@ -34,14 +34,16 @@ import numpy as np
 from sinkdist.ground import Ground
 from sinkdist.ground.metric import BENT
 from sinkdist.kernels.compiled import Array
-from sinkdist.kernels.relaxed import HUGE, LANES
 from sinkdist.kernels.transforms import (
     UNUSED,
     costs_to_query,
     number_bins,
     one_transform,
+    transform_all,
     two_transforms,
 )
+from sinkdist.kernels.vectors import HUGE, LANES
+from sinkdist.kernels.work_space import aligned
 from sinkdist.search.candidates import Survivors
 from sinkdist.solution.certificates import rounding_of
 from sinkdist.solvers.bins import SparseRows
@@ -53,23 +55,26 @@ _UNIT = 2.0**-24
 
 
 class _Potentials(NamedTuple):
-    """Potentials, side by side, as `kernels.transforms` takes them, and margins of their bounds."""
+    """Potentials, side by side, as `kernels.transforms` takes them, their sums, margins."""
 
     G: Array
-    made: Array
     largest: Array
+    sums: Array
     margins: Array
 
 
 class Transforms:
     """The bound for one query with mass ``r`` on ``bins``.
 
-    Costs are read once, and only those to bins of candidates that have been looked at.
+    Costs are read once, and only those to bins of candidates that have been looked at: from
+    ``single``, all costs in single precision, if it is given.
     """
 
     def __init__(
-        self, ground: Ground, bins: Array, r: Array, rows: SparseRows, most: int, blur: float
+        self, ground: Ground, bins: Array, r: Array, rows: SparseRows, most: int, blur: float,
+        single: Array | None = None,
     ) -> None:  # fmt: skip
+        self._matrix = ground.dense if single is None and ground.is_dense else single
         self._ground, self._bins, self._r, self._rows = ground, bins, r, rows
         self._blur, own = blur, bins.size
         self._terms = own + most
@@ -85,7 +90,6 @@ class Transforms:
             np.empty(2 * most + 1, np.float32),
         )
         self._excess = np.empty(most + 1)
-        self._every = np.arange(own)
 
     def begin(self, survivors: Survivors, enough: float) -> None:
         """Raise what is known of survivors to what no potential, and that of 0, prove."""
@@ -105,23 +109,21 @@ class Transforms:
     def _potentials(self, survivors: Survivors, F: Array) -> _Potentials:
         """Potentials of the query's bins, as kernels take them for some survivors."""
         self._look_at(survivors.index)
-        F = F - (F @ self._r)[:, None]
         top, size, own = self._ground.max, self._count, self._bins.size
-        G = np.empty((size + own, -(-len(F) // LANES) * LANES), np.float32)
-        G[size:] = 0.0
-        G[size:, : len(F)] = -F.T
-        largest = 2.0 * np.abs(F).max(axis=1) + 3.0 * top
+        G = _table(size + own, -(-len(F) // LANES) * LANES)
+        largest, sums = np.empty((2, len(F)))
+        transform_all(self._T, self._r, F, G, largest, sums)
+        largest = 2.0 * largest + 3.0 * top
         margins = 4.0 * (rounding_of(self._terms) + _UNIT) * largest + BENT * top + self._blur
-        return _Potentials(G, np.zeros(size, np.uint8), largest, margins)
+        return _Potentials(G, largest, sums, margins)
 
     def _once(self, survivors: Survivors, known: _Potentials) -> Array:
         """By one transform; which potential proves most of each candidate."""
         single = 2.0 * self._terms * _UNIT * known.largest
-        whole = self._r @ known.G[self._count :, : single.size]  # -<f, r>
         which = np.empty(survivors.index.size, np.int64)
         one_transform(
-            *self._tables(), survivors.index, known.G, known.made, self._every,
-            known.margins + single + whole, self._at, self._weight,
+            *self._tables(), survivors.index, known.G, self._bins.size,
+            known.margins + single + known.sums, self._at, self._weight,
             np.empty(known.G.shape[1], np.float32), which, survivors.bound,
         )  # fmt: skip
         return which
@@ -131,7 +133,7 @@ class Transforms:
     ) -> None:  # fmt: skip
         """By two transforms, of the potential that promises most first."""
         two_transforms(
-            *self._tables(), survivors.index, known.G, known.made, self._every, known.margins,
+            *self._tables(), survivors.index, known.G, self._bins.size, known.margins,
             which, plain, enough, self._left, self._at, self._excess, self._weight,
             np.empty(self._width, np.float32), survivors.bound,
         )  # fmt: skip
@@ -148,16 +150,21 @@ class Transforms:
         )  # fmt: skip
         if count == held:
             return
-        table = np.empty((count, self._width), np.float32)
+        table = _table(count, self._width)
         table[:held] = self._T
         new, ground = self._columns[held:count], self._ground
-        if ground.is_dense:
-            costs_to_query(ground.dense, self._bins, new, table[held:])
+        if self._matrix is not None:
+            costs_to_query(self._matrix, self._bins, new, table[held:])
         else:
             costs = np.ascontiguousarray(ground.block(self._bins, new))
             costs_to_query(costs, np.arange(own), np.arange(new.size), table[held:])
         if held == 0 and own > 1:
-            table[np.arange(own), np.arange(own)] = HUGE
+            table.ravel()[: own * self._width : self._width + 1] = HUGE
         self._T, self._count = table, count
         self._mass, self._left = np.zeros((2, count))
         self._mass[:own] = self._r
+
+
+def _table(rows: int, width: int) -> Array:
+    """Rows of single precision, each of which begins at a cache line."""
+    return aligned(rows * width, np.float32).reshape(rows, width)

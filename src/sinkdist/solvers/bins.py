@@ -9,8 +9,8 @@ import numpy as np
 from sinkdist.kernels.compiled import Array
 
 __all__ = [
-    "SparseRows", "all_bins", "cut", "dense_row", "dense_rows", "in_double", "sparse_rows",
-    "support", "union",
+    "SparseRows", "all_bins", "cut", "dense_row", "dense_rows", "in_double", "occupied",
+    "sparse_rows", "support", "union",
 ]  # fmt: skip
 
 
@@ -25,6 +25,11 @@ def in_double(weights: Array) -> Array:
 def support(histogram: Array) -> Array | None:
     """The bins with mass, or None when that is all of them."""
     return None if np.count_nonzero(histogram) == histogram.size else np.flatnonzero(histogram)
+
+
+def occupied(histogram: Array) -> Array:
+    """The bins with mass; NumPy looks at truths several times as fast as at numbers."""
+    return np.asarray((histogram > 0.0).nonzero()[0])
 
 
 def cut(histogram: Array) -> tuple[Array | None, Array]:
@@ -80,7 +85,7 @@ class SparseRows(NamedTuple):
         """Bins with mass in a row, at most."""
         if self.start.size == 2:  # one row, as often as not
             return self.bins.size
-        return int(np.diff(self.start).max(initial=0))
+        return int((self.start[1:] - self.start[:-1]).max(initial=0))
 
 
 def sparse_rows(H: Any) -> SparseRows:
@@ -95,7 +100,7 @@ def sparse_rows(H: Any) -> SparseRows:
     if isinstance(H, np.ndarray):
         H = in_double(H)
         if len(H) == 1:
-            bins = np.flatnonzero(H[0])
+            bins = occupied(H[0])
             return SparseRows(np.array([0, bins.size]), bins, H[0][bins])
         n, d = H.shape
         counts, start = np.count_nonzero(H, axis=1), np.zeros(n + 1, np.int64)

@@ -183,9 +183,13 @@ class Member(ABC):
         return out
 
     def explore_part(
-        self, task: Prepared, M: Array, r: Array, C: SparseRows, enough: float
+        self, task: Prepared, M: Array, r: Array, C: SparseRows, enough: float, nearest: Array
     ) -> Explored:
         """The same on a block of costs: from the bins with mass of ``r`` to those that ``C`` uses.
+
+        ``nearest`` are the least upper ends so far, sorted, as many as there are neighbours wanted,
+        infinite where fewer are known: those of ``C`` take their places among them, and candidates
+        beyond the last one may be given up. Empty where any number is wanted.
 
         On a square ground the first columns are the rows. Candidates that have to be solved on all
         bins get NaN. For members that say `explores_parts`.

@@ -17,7 +17,7 @@ from sinkdist.solvers.bins import SparseRows, dense_row, dense_rows, in_double, 
 from sinkdist.solvers.closed_forms import CLOSED_FORMS
 from sinkdist.solvers.compiled.exact import exact_pair
 from sinkdist.solvers.compiled.relaxation import HANDED_OVER
-from sinkdist.solvers.compiled.simplex.batch import transport
+from sinkdist.solvers.compiled.simplex.batch import NONE, transport
 from sinkdist.solvers.exact_result import GAP
 from sinkdist.solvers.explored import Explored, Plane
 from sinkdist.solvers.members.base import Member, Solved
@@ -86,7 +86,7 @@ class Exact(Member):
     def explore(self, task: Prepared, r: Array, C: Any, enough: float) -> Explored:
         """By the simplex, which gives a candidate up once it is proven to be farther."""
         rows = sparse_rows(r[None])
-        out, unsure = self._explored(task, task.ground.dense, rows, sparse_rows(C), enough)
+        out, unsure = self._explored(task, task.ground.dense, rows, sparse_rows(C), enough, NONE)
         careful = task._replace(keep_potentials=True)
         for k in unsure:
             task.stop.check()
@@ -98,27 +98,31 @@ class Exact(Member):
         return out
 
     def explore_part(
-        self, task: Prepared, M: Array, r: Array, C: SparseRows, enough: float
+        self, task: Prepared, M: Array, r: Array, C: SparseRows, enough: float, nearest: Array
     ) -> Explored:
         """By the simplex; NaN where floats fall short."""
         rows = SparseRows(np.array([0, r.size]), np.arange(r.size), r)
-        out, unsure = self._explored(task, M, rows, C, enough)
+        out, unsure = self._explored(task, M, rows, C, enough, nearest)
         out.value[unsure] = np.nan
         return out
 
     def _explored(
-        self, task: Prepared, M: Array, rows: SparseRows, others: SparseRows, enough: float
-    ) -> tuple[Explored, Array]:
+        self, task: Prepared, M: Array, rows: SparseRows, others: SparseRows, enough: float,
+        nearest: Array,
+    ) -> tuple[Explored, Array]:  # fmt: skip
         """What the simplex finds on some costs, and the pairs that are left to a slower path."""
         count = others.start.size - 1
-        out = Explored.blank(count, rows.bins.size, STATUS_CONVERGED)
-        limit = enough + _margin_of_dual(rows.most, others.most, task.ground.max)
+        slack = _margin_of_dual(rows.most, others.most, task.ground.max)
         found = transport(
             M, task.ground.max, rows, others, metric=task.metric, stop=task.stop,
-            bend=task.ground.metric_slack, keep=True, enough=np.full(count, limit),
+            bend=task.ground.metric_slack, keep=True, enough=np.full(count, enough + slack),
+            nearest=nearest, slack=slack,
         )  # fmt: skip
-        out.value, out.error = found.value, found.error
-        out.lower, out.upper, out.f = found.lower, found.upper, found.F[:, rows.bins]
+        out = Explored(
+            found.value, found.error, found.lower, found.upper,
+            np.full(count, STATUS_CONVERGED, np.int8), np.full(count, np.inf),
+            found.F if found.F.shape[1] == rows.bins.size else found.F[:, rows.bins], {},
+        )  # fmt: skip
         return out, np.flatnonzero(~(found.solved | found.abandoned))
 
     def planes(self, M: Array, r: Array, F: Array, lam: Array) -> list[Plane]:

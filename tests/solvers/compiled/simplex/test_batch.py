@@ -170,6 +170,22 @@ def test_pairs_beyond_enough_are_abandoned_with_a_proof():
     assert (found.value[kept] == value[kept]).all() and found.solved[kept].all()
 
 
+def test_pairs_beyond_the_nearest_ones_are_abandoned_and_these_are_kept():
+    rng = np.random.default_rng(15)
+    M = rng.uniform(size=(60, 60))
+    R, C = rng.dirichlet(np.ones(60), 1), rng.dirichlet(np.ones(60), 40)
+    value = solve(M, R, C, keep=True).value
+    nearest = np.array([0.9 * value.min(), np.inf, np.inf, np.inf])  # one is known already
+    found = solve(M, R, C, keep=True, nearest=nearest, slack=1e-9)
+    assert found.abandoned.any() and (found.solved | found.abandoned).all()
+    three = np.sort(value)[:3]
+    np.testing.assert_allclose(nearest, [0.9 * value.min(), *three], rtol=1e-9)
+    assert (value[found.abandoned] > three[-1]).all()
+    assert (found.value[found.solved] == value[found.solved]).all()
+    best = [np.sort(value[:k])[2] if k > 2 else np.inf for k in range(40)]  # before each
+    assert not found.abandoned[value <= best].any()
+
+
 def test_potentials_of_abandoned_pairs_are_feasible():
     """A search makes planes of them: where they stop, they bound their own distance well."""
     rng = np.random.default_rng(13)

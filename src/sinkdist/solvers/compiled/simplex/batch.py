@@ -15,9 +15,10 @@ from sinkdist.solution.reductions import log, weighted
 from sinkdist.solvers.bins import SparseRows
 from sinkdist.solvers.compiled.simplex.pairs import ABANDONED, SOLVED, transport_each, work_space
 
-__all__ = ["Transported", "transport"]
+__all__ = ["NONE", "Transported", "transport"]
 
-_STEP = 64  #: sizes of work space are multiples, so that batches of about one size share it
+_STEP = 256  #: sizes of work space are multiples, so that batches of about one size share it
+NONE = np.empty(0)  #: no upper ends
 #: In place of potentials and moves that are not wanted.
 _NOTHING = np.empty((0, 0)), np.empty((0, 0)), np.empty((0, 2, 0), np.int64), np.empty((0, 0))
 
@@ -75,6 +76,7 @@ class Transported:
 def transport(
     M: Array, top: float, R: SparseRows, C: SparseRows, *, metric: bool, stop: Stop,
     bend: float = BENT, keep: bool = False, enough: Array | None = None,
+    nearest: Array = NONE, slack: float = 0.0,
 ) -> Transported:  # fmt: skip
     """Solve the pairs ``(R, C)``; ``R`` has one row, shared, or one per pair; no row is empty.
 
@@ -92,6 +94,9 @@ def transport(
         Whether potentials and plans are wanted.
     enough : ndarray, optional
         For every pair, a distance above which it need not be known.
+    nearest : ndarray, optional
+        Upper ends, sorted: a pair need not be known either if it is farther than the last of them
+        and ``slack``. With ``keep``, the upper ends of pairs take their places here one by one.
     """
     pairs, m, n = C.start.size - 1, R.most, C.most
     value, error, lower, upper = np.empty((4, pairs))
@@ -104,7 +109,7 @@ def transport(
     unit = math.ldexp(1.0, min(-math.frexp(top)[1], 1023)) if top > 0.0 else 1.0
     transport_each(
         M, *R, *C, 0, pairs, metric, bend, unit, top * unit,
-        np.full(pairs, np.inf) if enough is None else enough,
+        np.full(pairs, np.inf) if enough is None else enough, nearest, slack,
         value, lower, upper, error, pivots, state, F, G, moves, moved, stop.flag,
         *work_space(-(-m // _STEP) * _STEP, -(-n // _STEP) * _STEP),
     )  # fmt: skip

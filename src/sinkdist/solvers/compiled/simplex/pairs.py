@@ -251,11 +251,24 @@ def _sizes(potential: Array, mass: Array, m: int, first: int, n: int) -> float:
     return size
 
 
+@shared(VECTOR, FLOAT, allocates=False)
+def _insert(nearest: Array, x: float) -> None:
+    """Put a number among sorted ones, the largest of which is dropped."""
+    one_version()
+    k = nearest.size - 1
+    if k < 0 or x >= nearest[k]:
+        return
+    while k > 0 and nearest[k - 1] > x:
+        nearest[k] = nearest[k - 1]
+        k -= 1
+    nearest[k] = x
+
+
 @compiled
 def transport_each(
     M: Array, r_start: Array, r_bins: Array, r_mass: Array, c_start: Array, c_bins: Array,
     c_mass: Array, begin: int, end: int, metric: bool, bend: float, unit: float, top: float,
-    enough: Array,
+    enough: Array, nearest: Array, slack: float,
     value: Array, lower: Array, upper: Array, error: Array, pivots: Array, state: Array, F: Array,
     G: Array, moves: Array, moved: Array, stop: Array, costs: Array, coarse: Array, single: Array,
     numbers: Array, whole: Array, links: Array, bins: Array,
@@ -274,6 +287,9 @@ def transport_each(
         What costs are multiplied by, and the largest of them after that.
     enough : ndarray
         For every pair: a distance that need not be told from larger ones, in the caller's unit.
+    nearest, slack : ndarray and float
+        Upper ends, sorted, the largest of which and ``slack`` need not be told from larger ones
+        either; with potentials, the upper end of every pair that is solved takes its place here.
     value, lower, upper, error, pivots, state : ndarray
         Results. Bounds without potentials are good enough to tell whether a pair is `SOLVED`; they
         rely on the costs being a metric, if ``metric`` says so.
@@ -301,7 +317,11 @@ def transport_each(
         if (m == 0) != (n == 0):  # one of them is a bit larger everywhere
             cancels = not metric
             m, n = _what_moves(rows_of_r, r, columns_of_c, c, cancels, surplus, rows, a, columns, b)
+        limit = enough[k]
+        if nearest.size > 0:
+            limit = min(limit, nearest[nearest.size - 1] + slack)
         if m == 0:
+            _insert(nearest, 0.0)
             value[k] = lower[k] = upper[k] = error[k] = 0.0
             pivots[k], state[k] = 0, SOLVED
             if wanted:
@@ -326,13 +346,13 @@ def transport_each(
         _gather(M, rows, columns, turned, unit, m, n, C, half)
         root, pivots[k] = optimise(
             C, half, m, n, mass, whole, potential, single, tree, order, scratch,
-            enough[k] * unit, stop,
+            limit * unit, stop,
         )  # fmt: skip
         given_up, ended = pivots[k] == -GIVEN_UP, pivots[k] >= 0
         if given_up or stop[0] != 0:
             state[k] = ABANDONED if given_up else STOPPED
             value[k] = upper[k] = error[k] = np.inf
-            lower[k] = enough[k] if given_up else 0.0
+            lower[k] = limit if given_up else 0.0
             if wanted and given_up:  # potentials prove something wherever they stop
                 known, given = (rows[:m], sums[:m]) if turned else (columns[:n], sums[:n])
                 for x in range(known.size):
@@ -382,3 +402,5 @@ def transport_each(
         lower[k] = min(lower[k], upper[k])
         if upper[k] - lower[k] > GAP * upper[k]:
             state[k] = UNSURE
+        if state[k] == SOLVED:
+            _insert(nearest, upper[k])

@@ -22,6 +22,7 @@ from sinkdist.kernels.compiled import (
     one_version,
     shared,
 )
+from sinkdist.kernels.minimum import lesser
 from sinkdist.solvers.compiled.simplex.tree import FOLLOWING, NODES, PARENT
 
 __all__ = ["list_moves", "lower_bound", "upper_bound"]
@@ -134,10 +135,10 @@ def lower_bound(
     """
     one_version()
     mean = 0.0
-    for p in range(r.size):
+    for p in range(r.size):  # unsigned: no columns are counted from the end
         line, least = M[r_bins[p]], np.inf
         for q in range(known.size):
-            least = min(least, line[known[q]] - given[q])
+            least = lesser(least, line[np.uint64(known[q])] - given[q])
         f[r_bins[p]] = least
         mean += r[p] * least
     for q in range(c.size):
@@ -148,8 +149,8 @@ def lower_bound(
         line, x = M[r_bins[p]], f[r_bins[p]]
         total += r[p] * x
         for q in range(c.size):
-            j = c_bins[q]
-            g[j] = min(g[j], line[j] - x)
+            j = np.uint64(c_bins[q])
+            g[j] = lesser(g[j], line[j] - x)
     other = sizes = 0.0
     for q in range(c.size):
         other += c[q] * g[c_bins[q]]
