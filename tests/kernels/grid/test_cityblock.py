@@ -5,7 +5,7 @@ import pytest
 from scipy.special import logsumexp
 
 from sinkdist.ground.grid_plan import Kernel, log_sum
-from sinkdist.kernels.grid.cityblock import least_distances, recursive_sums
+from sinkdist.kernels.grid.cityblock import least_distances
 
 
 @pytest.mark.parametrize("sharp", [1e-6, 0.05, 1.0, 40.0, 2000.0])
@@ -26,15 +26,6 @@ def test_log_sums(n, steep, sharp):
             wanted = logsumexp(line - costs, axis=1)
             sizes = steep * 5 + costs.max()
             np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-13 + 1e-15 * sizes)
-
-
-@pytest.mark.parametrize("lines", [1, 8, 13])
-def test_sums(lines):
-    rng = np.random.default_rng(lines)
-    v, out = rng.random((lines, 30)), np.empty((30, lines))
-    recursive_sums(v, 0.8, 0, lines, out)
-    x = np.arange(30)
-    np.testing.assert_allclose(out.T, v @ 0.8 ** np.abs(x[:, None] - x), rtol=1e-13)
 
 
 def test_least_distances():

@@ -10,5 +10,6 @@ averages     means of anything under these weights, and the adjoint
 toeplitz     the inner loops of both
 tiles        sums of tiles from their Fourier transforms, when costs are Euclidean distances
 cityblock    the same under cityblock distances, by recursions
+recursions   their plain sums, where floats hold scalings, and relaxed updates of scalings
 transforms   least costs along lines: exact distance transforms
 """

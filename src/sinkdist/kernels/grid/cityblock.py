@@ -18,7 +18,7 @@ from sinkdist.kernels.compiled import Array, compiled
 
 __all__ = [
     "costs_of_steps", "least_distances", "recursive_averages", "recursive_log_sums",
-    "recursive_spread", "recursive_sums",
+    "recursive_spread",
 ]  # fmt: skip
 
 
@@ -34,11 +34,12 @@ def recursive_log_sums(
         lines = min(8, stop - group)
         for k in range(lines):
             line = group + k
-            s, unit = 0.0, -np.inf
+            # units are products of a number of steps: steps added up would round as often
+            s, unit, peak, place = 0.0, -np.inf, -np.inf, 0
             for i in range(n):
                 x = phi[line, i]
                 if x <= unit - sharp:
-                    unit -= sharp
+                    unit = peak - sharp * (i - place)
                     own = math.exp(x - unit) if x > unit - 700.0 else 0.0
                     share = s / (s + own) if s > 0.0 else 0.0
                     s += own
@@ -46,19 +47,20 @@ def recursive_log_sums(
                     kept = s * math.exp(unit - sharp - x) if unit > x - 700.0 else 0.0
                     s = kept + 1.0
                     share = kept / s
-                    unit = x
+                    unit = peak = x
+                    place = i
                 else:
                     share = 0.0
                 past[line, i] = share
                 left_sum[i], left_unit[i] = s, unit
-            s, unit = 0.0, -np.inf
+            s, unit, peak, place = 0.0, -np.inf, -np.inf, 0
             for i in range(n - 1, -1, -1):
                 # from the right of i: what comes to its neighbour, and the neighbour itself
                 share = 0.0
                 if i + 1 < n:
                     x = phi[line, i + 1] - sharp
                     if x <= unit - sharp:
-                        unit -= sharp
+                        unit = peak - sharp * (place - i)
                         own = math.exp(x - unit) if x > unit - 700.0 else 0.0
                         share = s / (s + own) if s > 0.0 else 0.0
                         s += own
@@ -67,6 +69,7 @@ def recursive_log_sums(
                         s = kept + 1.0
                         share = kept / s
                         unit = x
+                        peak, place = phi[line, i + 1], i + 1
                 future[line, i] = share
                 m = max(unit, left_unit[i])
                 if m == -np.inf:
@@ -80,39 +83,6 @@ def recursive_log_sums(
         for i in range(n):
             for k in range(lines):
                 out[i, group + k] = row[k, i]
-
-
-@compiled
-def recursive_sums(values: Array, q: float, start: int, stop: int, out: Array) -> None:
-    """``sum_b q^|i - b| values_b``, for some lines of (lines, n) to ``out`` (n, lines).
-
-    Lines are gone through side by side: the recursion along one cannot be vectorised, eight can.
-    """
-    n = values.shape[1]
-    row, s = np.empty((n, 8)), np.empty(8)
-    for group in range(start, stop, 8):
-        lines = min(8, stop - group)
-        for k in range(8):
-            s[k] = 0.0
-        for k in range(lines):
-            for i in range(n):
-                row[i, k] = values[group + k, i]
-        if lines < 8:
-            for i in range(n):
-                for k in range(lines, 8):
-                    row[i, k] = 0.0
-        for i in range(n):
-            for k in range(8):
-                s[k] = row[i, k] + q * s[k]
-            for k in range(lines):
-                out[i, group + k] = s[k]
-        for k in range(8):
-            s[k] = 0.0
-        for i in range(n - 1, -1, -1):
-            for k in range(lines):
-                out[i, group + k] += s[k]
-            for k in range(8):
-                s[k] = q * (s[k] + row[i, k])
 
 
 @compiled

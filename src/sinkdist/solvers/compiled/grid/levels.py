@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 
 _SMALLEST = 16  #: pixels along an axis that are not halved any more
 #: lam times the cost of a step, at most, where there is a finer grid.
-_BLUR = {"sqeuclidean": 0.5, "cityblock": 1.0, "euclidean": 1.0}
+_BLUR = {"sqeuclidean": 0.5, "cityblock": 2.0, "euclidean": 1.0}
 _EVEN = 2.0  #: axes whose steps cost less than this many times the least are halved together
 
 

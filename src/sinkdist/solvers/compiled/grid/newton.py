@@ -17,7 +17,7 @@ from sinkdist.ground.grid_plan import GridPlan, Kernel, Run, log_sum, plan_of
 from sinkdist.interrupts import Stop
 from sinkdist.solvers.compiled.grid.preconditioner import Cosines, Preconditioner
 
-__all__ = ["State", "Target", "column_update", "converge", "row_potential", "state_at"]
+__all__ = ["Newton", "State", "Target", "column_update", "row_potential", "state_at"]
 
 Array = npt.NDArray[Any]
 
@@ -73,8 +73,20 @@ def column_update(at: Target, phi: Array) -> Array:
     return -log_sum(phi, at.kernel, at.run)
 
 
-def converge(at: Target, psi: Array, tol: float, limit: int) -> State:
-    """Newton's method until the error is at most ``tol``, or about ``limit`` reads are made."""
+class Newton:
+    """A method: see above. Nothing is remembered from one grid to the next."""
+
+    def converge(self, at: Target, psi: Array, tol: float, limit: int) -> State:
+        """Newton's method until the error is at most ``tol``, or about ``limit`` reads are made."""
+        return _converge(at, psi, tol, limit)
+
+    def approach(self, at: Target, psi: Array, tol: float, limit: int) -> Array:
+        """The same, for the next grid: ``psi - log c`` after a column update."""
+        return column_update(at, at.log_r - _converge(at, psi, tol, limit).plan.log_sums)
+
+
+def _converge(at: Target, psi: Array, tol: float, limit: int) -> State:
+    """The best state found; see `Newton.converge`."""
     first = _SWEEPS if max(at.kernel.sharpness) > _WIDE else 1
     psi, reads = _swept(at, psi, min(first, max(limit - 1, 0)))
     state = best = state_at(at, psi, reads)

@@ -2,15 +2,15 @@
 
 Their sweeps are cheap, four multiplications for a pixel and an axis or two Fourier transforms, and
 their plans are far from any smooth kernel that Newton's systems could be preconditioned with. When
-to relax, and by how much, is decided as for every other pair (`compiled.relaxation`). Where
-accurate sums are dearer, sweeps have no more accuracy than they need; what they end at is judged by
-accurate ones.
+to relax, and by how much, is decided as for every other pair (`compiled.relaxation`); from one grid
+to the next, how much is remembered. Where accurate sums are dearer, sweeps have no more accuracy
+than they need; what they end at is judged by accurate ones.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,44 +18,116 @@ import numpy.typing as npt
 
 from sinkdist.ground.grid_plan import log_sum
 from sinkdist.solvers.compiled.grid.newton import State, Target, state_at
+from sinkdist.solvers.compiled.grid.scaled import Scalings
 from sinkdist.solvers.compiled.relaxation import (
     CONVERGED,
+    COUNT,
     FIELDS,
     FOREVER,
     OMEGA,
+    THETA2,
     begin,
     decide,
 )
+from sinkdist.solvers.policy import NEAR, SLOWEST
 
-__all__ = ["converge"]
+__all__ = ["Relaxed"]
 
 Array = npt.NDArray[Any]
 
 _NOTICED = 0.01  #: of the tolerance: the error of sums
-_SAFE = 600.0  #: exponents of the kernel, and of potentials, whose sums do not underflow
 
 
-def converge(at: Target, psi: Array, tol: float, limit: int) -> State:
-    """Sweeps until the error is at most ``tol``, or ``limit`` of them are made."""
-    exact, at = at, _loosened(at, tol)
-    tol -= at.kernel.rounding
-    policy = np.empty(FIELDS)
-    begin(policy)
-    some, others = _pixels(at.r), _pixels(at.c)
-    c, log_r, log_c = at.c[others], at.log_r[some], at.log_c[others]
-    v, u, made = psi[others], None, 0
-    while made < limit:
-        at.stop.check()
-        made += 1
-        omega = float(policy[OMEGA])
-        new = log_r - _log_product(at, v, others)[some]
-        u = new if u is None or omega == 1.0 else u + omega * (new - u)
-        target = log_c - _log_product(at, u, some)[others]
-        error = _moved(at, v, target, c)
-        if decide(policy, error, tol, FOREVER) == CONVERGED:
-            break
-        v = target if omega == 1.0 else v + omega * (target - v)
-    return state_at(exact, _placed(v, others), made)
+@dataclass(slots=True)
+class Relaxed:
+    """A method: sweeps on one grid after another, which remember how much to relax.
+
+    Attributes
+    ----------
+    theta2 : float
+        The rate of plain sweeps on the last grid where they were relaxed, 0 if on none.
+    """
+
+    theta2: float = field(default=0.0)
+
+    def converge(self, at: Target, psi: Array, tol: float, limit: int) -> State:
+        """Sweeps until the error is at most ``tol``, or ``limit`` of them are made."""
+        sweeps, made = self._swept(at, psi, tol, limit)
+        return state_at(at, sweeps.psi(), made)
+
+    def approach(self, at: Target, psi: Array, tol: float, limit: int) -> Array:
+        """The same, for the next grid: ``psi - log c`` after a column update."""
+        sweeps, _ = self._swept(at, psi, tol, limit)
+        return np.asarray(sweeps.smooth())
+
+    def _swept(self, at: Target, psi: Array, tol: float, limit: int) -> tuple[Any, int]:
+        """Where sweeps end, and their number; in logarithms where floats do not hold scalings."""
+        at = _loosened(at, tol)
+        tol -= at.kernel.rounding
+        for way in (Scalings, _Logarithms):
+            sweeps = way.of(at, psi)
+            if sweeps is not None:
+                made = self._until(sweeps, at, tol, limit)
+                if made is not None:
+                    return sweeps, made
+        raise AssertionError("logarithms hold everything")
+
+    def _until(self, sweeps: Any, at: Target, tol: float, limit: int) -> int | None:
+        """Sweeps until an error; their number, None where floats do not hold the scalings."""
+        policy = np.empty(FIELDS)
+        begin(policy)
+        made = 0
+        while made < limit:
+            at.stop.check()
+            made += 1
+            omega = float(policy[OMEGA])
+            error = sweeps.sweep(omega)
+            if not math.isfinite(error):
+                return None
+            if decide(policy, error, tol, FOREVER) == CONVERGED:
+                break
+            if made == 1 and error < NEAR and self.theta2 > 0.0:
+                policy[THETA2], policy[COUNT] = self.theta2, 0.0
+                policy[OMEGA] = 2.0 / (1.0 + math.sqrt(1.0 - min(self.theta2, SLOWEST)))
+        self.theta2 = float(policy[THETA2]) or self.theta2
+        return made
+
+
+@dataclass(slots=True)
+class _Logarithms:
+    """Sweeps on logarithms of scalings, of the pixels with mass."""
+
+    at: Target
+    some: Any
+    others: Any
+    u: Array | None
+    v: Array
+
+    @classmethod
+    def of(cls, at: Target, psi: Array) -> _Logarithms:
+        """From log scalings of the columns."""
+        some, others = _pixels(at.r), _pixels(at.c)
+        return cls(at, some, others, None, psi[others])
+
+    def sweep(self, omega: float) -> float:
+        """Both updates; the error of the columns in between."""
+        at, u, v = self.at, self.u, self.v
+        image = log_sum(_placed(v, self.others), at.kernel, at.run)
+        new = (at.log_r - image)[self.some]
+        self.u = new if u is None or omega == 1.0 else u + omega * (new - u)
+        image = log_sum(_placed(self.u, self.some), at.kernel, at.run)
+        target = (at.log_c - image)[self.others]
+        self.v = target if omega == 1.0 else v + omega * (target - v)
+        return _moved(at, v, target, at.c[self.others])
+
+    def psi(self) -> Array:
+        """Log scalings of the columns."""
+        return _placed(self.v, self.others)
+
+    def smooth(self) -> Array:
+        """``psi - log c`` after a plain column update, on all pixels."""
+        assert self.u is not None
+        return -log_sum(_placed(self.u, self.some), self.at.kernel, self.at.run)
 
 
 def _loosened(at: Target, tol: float) -> Target:
@@ -75,44 +147,6 @@ def _moved(at: Target, v: Array, target: Array, c: Array) -> float:
 
     at.run(len(v), part)
     return float(terms.sum())
-
-
-def _log_product(at: Target, x: Array, some: Any) -> Array:
-    """``log(K exp(x))`` for log scalings on some pixels; by plain sums where these are safe."""
-    metric, sharpness, _ = at.kernel
-    top = float(x.max())
-    reach = sum(s * (n - 1) for s, n in zip(sharpness, at.r.shape, strict=True))
-    if metric != "cityblock" or reach > _SAFE or top - float(x.min()) > _SAFE:
-        return log_sum(_placed(x, some), at.kernel, at.run)
-    scaled = np.empty_like(x)
-
-    def part(start: int, stop: int) -> None:
-        np.exp(np.subtract(x[start:stop], top, out=scaled[start:stop]), out=scaled[start:stop])
-
-    def back(start: int, stop: int) -> None:
-        here = values[start:stop]
-        np.add(np.log(here, out=here), top, out=here)
-
-    at.run(len(x), part)
-    values = scaled
-    if some is not ...:
-        values = np.zeros(at.r.shape)
-        values[some] = scaled
-    for sharp in reversed(sharpness):
-        values = _filtered(at, values, math.exp(-sharp))
-    at.run(len(values), back)
-    return values
-
-
-def _filtered(at: Target, values: Array, q: float) -> Array:
-    """Sums along the last axis, which comes first then."""
-    from sinkdist.kernels.grid.cityblock import recursive_sums
-
-    n = values.shape[-1]
-    flat = np.ascontiguousarray(values).reshape(-1, n)
-    out = np.empty((n, len(flat)))
-    at.run(len(flat), lambda a, b: recursive_sums(flat, q, a, b, out))
-    return out.reshape(n, *values.shape[:-1])
 
 
 def _pixels(mass: Array) -> Any:
