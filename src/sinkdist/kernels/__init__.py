@@ -2,6 +2,7 @@
 
 compiled     the decorators, one set of flags for all kernels
 compiling    what surrounds a first compilation: a lock, and one line on stderr
+waiting      looking for a change that another thread makes, without going to sleep
 views        other views of a work space
 vectors      sums and minima over rows of a table, kept in a register
 work_space   memory that begins at a cache line, kept from pair to pair
