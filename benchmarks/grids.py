@@ -21,6 +21,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault(
@@ -394,7 +395,8 @@ def main():
     if asked.memory:
         print(peak(int(asked.memory[0]), float(asked.memory[1])))
         return
-    found = {name: PARTS[name](asked.quick) for name in asked.parts}
+    with threadpool_limits(1):  # BLAS has read its variable before this module sets it
+        found = {name: PARTS[name](asked.quick) for name in asked.parts}
     if asked.write:
         write(found)
 
