@@ -24,7 +24,7 @@ from benchmarks.table import seconds
 __all__ = ["compare_faiss", "compare_pynndescent", "recall"]
 
 QUERIES, K = 50, 10
-COMPILES = 100  #: rows whose index compiles all of pynndescent; of 40 rows it joins no neighbours
+COMPILES = 100  #: rows of a first index, outside the clock, so that compiling is not counted
 RESULT = Path(__file__).parent / "results" / "search_peers.md"
 
 
@@ -127,7 +127,7 @@ def main() -> None:
         "--rows",
         type=int,
         default=1000,
-        help="digits that are searched; with 1,000 it takes two minutes, a third to compile",
+        help="digits that are searched; with 1,000 it takes two minutes",
     )
     said = compare_pynndescent(parser.parse_args().rows)
     versions = ", ".join(f"{x} {machine.version(x)}" for x in ("numpy", "numba", "pynndescent"))
